@@ -1,0 +1,40 @@
+# `make demo` and `make test` need nothing but python3 and make: they build .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+# The real data sets, where they lie beside the checkout; tests that need them are skipped elsewhere.
+export SUBSPACES_DATA ?= $(wildcard $(abspath ../shared/data))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types check clean
+
+help:
+	@echo "make demo    cluster synthetic subspaces and digits, print a table, draw a picture"
+	@echo "make test    run the tests"
+	@echo "make check   tests, lint and types, as the continuous integration does"
+	@echo "make clean   remove what the commands above made"
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "subspaces needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group dev
+	@touch $@
+
+demo: .venv/ready
+	$(BIN)/python -m subspaces demo
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n 2 -q
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready
+	$(BIN)/mypy
+
+check: test lint types
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis subspaces-demo.png

@@ -1,0 +1,69 @@
+"""Checks of parameters and rows, with errors that name the value, the reason and the remedy."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from subspaces._array import Array
+
+
+def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_features: int = 1) -> Array:
+    """`X` as a finite float32 or float64 array (n, p); other numbers become float64."""
+    rows: Array = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_min_features=min_features,
+    )
+    check_range(rows)
+    return rows
+
+
+def check_range(rows: Array) -> None:
+    """Refuse rows whose squares overflow: every distance would be infinite."""
+    largest = float(max(rows.max(), -rows.min()))
+    limit = float(np.sqrt(np.finfo(rows.dtype).max / (4 * rows.shape[1])))
+    if largest > limit:
+        raise ValueError(
+            f"X holds values up to {largest:.3g}, whose squares overflow {rows.dtype}: divide X by a constant"
+            f"{', or pass float64' if rows.dtype == np.float32 else ''}."
+        )
+
+
+def check_integer(name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
+    """`value` as an int between `low` and `high`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}={value!r} must be a whole number{_suffix(hint)}")
+    if value < low or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name}={value} must be {bounds}{_suffix(hint)}")
+    return int(value)
+
+
+def check_positive(name: str, value: Any, *, hint: str = "") -> float:
+    """`value` as a finite float above zero."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}={value!r} must be a positive number{_suffix(hint)}")
+    if not 0 < value < np.inf:
+        raise ValueError(f"{name}={value} must be positive and finite{_suffix(hint)}")
+    return float(value)
+
+
+def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
+    """Refuse a `value` that is not one of `options`."""
+    # Identity of type keeps 1 from passing for True.
+    if not any(type(value) is type(option) and value == option for option in options):
+        shown = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name}={value!r} is not known: use one of {shown}.")
+
+
+def _suffix(hint: str) -> str:
+    return f": {hint}." if hint else "."

@@ -1,0 +1,58 @@
+"""What the makers and loaders of data accept: lists of whole numbers, shares, seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._validation import check_integer
+
+WholeNumbers = Sequence[int] | NDArray[np.integer[Any]]
+Counts = int | WholeNumbers
+RandomSource = int | np.random.Generator | np.random.RandomState | None
+
+
+def whole_numbers(values: object, *, name: str, low: int, high: int | None = None, hint: str) -> list[int]:
+    """The items of a list that is not empty, each between `low` and `high`."""
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
+        raise TypeError(f"{name}={values!r} must be a list of whole numbers: {hint}.")
+    numbers = [
+        check_integer(f"{name}[{i}]", value, low=low, high=high, hint=hint) for i, value in enumerate(values)
+    ]
+    if not numbers:
+        raise ValueError(f"{name}={values!r} is empty: {hint}.")
+    return numbers
+
+
+def count_for_each(values: Counts, n_groups: int, *, name: str, groups: str) -> list[int]:
+    """One count for each of `n_groups` groups, from a list of them or from one number for all."""
+    hint = f"pass one number, or a list with one for each of the {n_groups} {groups}"
+    if not isinstance(values, Sequence | np.ndarray):
+        return [check_integer(name, values, low=1, hint=hint)] * n_groups
+    numbers = whole_numbers(values, name=name, low=1, hint=hint)
+    if len(numbers) != n_groups:
+        raise ValueError(f"{name} has {len(numbers)} items for {n_groups} {groups}: {hint}.")
+    return numbers
+
+
+def number_from_zero(value: object, *, name: str, below: float = math.inf, hint: str) -> float:
+    """`value` as a float in [0, below)."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} must be a number: {hint}.")
+    number = float(value)
+    if not 0 <= number < below:
+        limits = "finite and not negative" if math.isinf(below) else f"in [0, {below:.6g})"
+        raise ValueError(f"{name}={number:.6g} must be {limits}: {hint}.")
+    return number
+
+
+def random_generator(source: RandomSource) -> np.random.Generator:
+    """A source of draws; that of a RandomState is seeded by its next numbers."""
+    if isinstance(source, np.random.RandomState):
+        return np.random.default_rng(source.randint(2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(source)

@@ -1,0 +1,62 @@
+"""Kernels in closed form: what the random features of `kernels.py` converge to."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import gamma, hyp1f1, kv
+
+from subspaces._array import Array
+
+
+def gaussian_kernel(X: Array, Y: Array, *, sigma: float) -> Array:
+    """exp(-|x - y|^2 / (2 sigma^2)) for rows of `X` (n, p) and `Y` (m, p): (n, m)."""
+    return np.exp(-cdist(X, Y, "sqeuclidean") / (2 * sigma**2))
+
+
+def laplacian_kernel(X: Array, Y: Array, *, sigma: float) -> Array:
+    """exp(-|x - y|_1 / sigma) for rows of `X` (n, p) and `Y` (m, p): (n, m)."""
+    return np.exp(-cdist(X, Y, "cityblock") / sigma)
+
+
+def matern_kernel(X: Array, Y: Array, *, sigma: float, nu: float = 1.5) -> Array:
+    """Matern kernel of length scale `sigma` and smoothness `nu`, one at distance zero: (n, m)."""
+    scaled = np.sqrt(2 * nu) * cdist(X, Y) / sigma
+    # 0 * K_nu(0) is 0 * inf, with limit one.
+    safe = np.where(scaled > 0, scaled, 1)
+    values = 2 ** (1 - nu) / gamma(nu) * safe**nu * kv(nu, safe)
+    return np.where(scaled > 0, values, 1)
+
+
+def landmark_kernel(X: Array, Y: Array, *, points: Array, sigma: float) -> Array:
+    """Mean over `points` (m, p) of the product of two Gaussian bumps, the kernel of Example II: (n, m).
+
+    With all rows of a data set as `points` it is the kernel that random landmarks approximate.
+    """
+    at_x, at_y = gaussian_kernel(X, points, sigma=sigma), gaussian_kernel(Y, points, sigma=sigma)
+    return at_x @ at_y.T / len(points)
+
+
+def uniform_subspace_kernel(X: Array, Y: Array, *, subspace_dim: int, sigma: float) -> Array:
+    """The subspace kernel under the uniform measure on the Grassmannian, for rows (n, p) and (m, p): (n, m).
+
+    The mean of exp(-(dist(x, L)^2 + dist(y, L)^2) / sigma^2) over uniform L of dimension d is
+    exp(-tr M) 1F1(d/2; p/2; M), M = (x x^T + y y^T) / sigma^2, a confluent hypergeometric function of a matrix of
+    rank two. It depends on tr M and det M alone, so on the sphere it is a function of |x.y|, hence of the
+    distance: Lemma 3.1. The series below (a reduction of matrix argument to scalar functions) alternates and wants
+    |x|^2 / sigma^2 below about 30.
+    """
+    a, c = subspace_dim / 2, X.shape[1] / 2
+    x2, y2 = np.einsum("np,np->n", X, X)[:, None], np.einsum("np,np->n", Y, Y)
+    trace = (x2 + y2) / sigma**2
+    determinant = np.maximum(x2 * y2 - (X @ Y.T) ** 2, 0) / sigma**4
+    result, term = np.zeros_like(trace), np.ones_like(trace)
+    for k in range(500):
+        # Kummer: exp(-t) 1F1(a; c; t) = 1F1(c - a; c; -t) keeps large traces from overflowing.
+        part = term * hyp1f1(c - a + k, c + 2 * k, -trace)
+        result += part
+        if np.all(np.abs(part) <= 1e-16 * np.abs(result)):
+            break
+        ratio = (a + k) * (c - a + k) / ((c + 2 * k) * (c + 2 * k + 1) * (c - 0.5 + k) * (k + 1))
+        term = -term * ratio * determinant
+    return result

@@ -1,0 +1,243 @@
+"""Flats: batches of affine or linear subspaces, fitted to neighbourhoods, and distances to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from subspaces._array import Array, Indices
+from subspaces._blocks import row_blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Flats:
+    """A batch of m affine subspaces of R^p, all of dimension d.
+
+    A flat is the set `centers[j] + bases[j] @ t`. A linear subspace has centre zero.
+    """
+
+    centers: Array  # (m, p)
+    bases: Array  # (m, p, d), orthonormal columns
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    def __getitem__(self, index: slice | Indices | Array) -> Flats:
+        return Flats(self.centers[index], self.bases[index])
+
+    @property
+    def dim(self) -> int:
+        """Dimension d of every flat."""
+        return int(self.bases.shape[2])
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether every flat passes through the origin as its centre."""
+        return not self.centers.any()
+
+
+@dataclass(frozen=True, slots=True)
+class Beta2:
+    """Neighbourhoods that grow from `start_size` rows (None: twice the dimension) in steps of `step_size`.
+
+    Each stops where a flat fits best for its radius; see `beta2_neighborhoods`.
+    """
+
+    start_size: int | None = None
+    step_size: int = 2
+
+
+def distances_to(flats: Flats) -> Callable[[Array], Array]:
+    """A function from rows (n, p) to their squared distances (n, m) to `flats`.
+
+    Everything that depends on the flats alone is done here, once; the function then costs one matrix
+    product of n x p by p x m(d+1) and a sum, and serves any number of blocks of rows.
+    """
+    count, _, dim = flats.bases.shape
+    # Slice k holds the k-th basis vector of every flat, so that the sum over k adds contiguous rows.
+    slices = [flats.bases[:, :, k] for k in range(dim)]
+    # A centre moved along its flat to the point nearest the origin is orthogonal to the basis:
+    # |x - c|^2 - |B'(x - c)|^2 = |x|^2 - 2 x.c + |c|^2 - |B'x|^2, and one product gives all of it.
+    inside = np.einsum("mpd,mp->md", flats.bases, flats.centers)
+    centers = flats.centers - np.einsum("mpd,md->mp", flats.bases, inside)
+    offsets = np.einsum("mp,mp->m", centers, centers)
+    linear = dim > 0 and flats.is_linear
+    stacked = np.ascontiguousarray(np.concatenate(slices if linear else [centers, *slices]).T)
+
+    def squared_distances(x: Array) -> Array:
+        norms = np.einsum("np,np->n", x, x)[:, None]
+        products = x @ stacked
+        if linear:
+            result = norms - np.square(products[:, :count])
+        else:
+            result = norms + offsets - 2 * products[:, :count]
+        for k in range(count, products.shape[1], count):
+            result -= np.square(products[:, k : k + count])
+        # Rounding can dip below zero.
+        return np.maximum(result, 0, out=result)
+
+    return squared_distances
+
+
+def squared_distances(x: Array, flats: Flats) -> Array:
+    """Squared distance of each row of `x` (n, p) to each flat: (n, m)."""
+    return distances_to(flats)(x)
+
+
+def nearest_flats(
+    x: Array, flats: Flats, count: int, *, block_rows: int | None = None
+) -> tuple[Array, Indices]:
+    """Squared distances (n, count) of each row to its `count` nearest flats, and which they are.
+
+    The columns are in no particular order. Never holds more than a block of the n x m distances.
+    """
+    distances = distances_to(flats)
+    nearest = np.empty((len(x), count), x.dtype)
+    index = np.empty((len(x), count), np.intp)
+    for rows in row_blocks(len(x), distance_row_bytes(flats, x.dtype), block_rows=block_rows):
+        table = distances(x[rows])
+        index[rows] = smallest(table, count)
+        nearest[rows] = np.take_along_axis(table, index[rows], 1)
+    return nearest, index
+
+
+def distance_row_bytes(flats: Flats, dtype: np.dtype[np.floating]) -> int:
+    """Bytes that one row needs while its distances to all flats are computed."""
+    return len(flats) * (flats.dim + 2) * dtype.itemsize
+
+
+def smallest(table: Array, count: int) -> Indices:
+    """Column indices (n, count) of the `count` smallest entries of each row, unordered."""
+    if count >= table.shape[1]:
+        return np.broadcast_to(np.arange(table.shape[1]), table.shape)
+    return np.argpartition(table, count - 1, axis=1)[:, :count]
+
+
+def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
+    """Indices (m, count) of the rows of `x` (n, p) nearest to each centre (m, p), nearest first."""
+    norms = np.einsum("np,np->n", x, x)
+    result = np.empty((len(centers), count), np.intp)
+    for block in row_blocks(len(centers), 2 * len(x) * x.itemsize):
+        table = norms - 2 * (centers[block] @ x.T)
+        index = smallest(table, count)
+        order = np.argsort(np.take_along_axis(table, index, 1), axis=1, kind="stable")
+        result[block] = np.take_along_axis(index, order, 1)
+    return result
+
+
+def fit_flats(
+    x: Array, neighborhoods: Sequence[Indices] | Indices, dim: int, *, affine: bool
+) -> tuple[Flats, Array]:
+    """Least-squares flat of dimension `dim` through each neighbourhood of rows of `x` (n, p).
+
+    `neighborhoods` holds row indices, as an (m, size) array or a sequence of m arrays of any lengths.
+    Returns the flats and the mean squared residual (m,) of their own rows.
+    """
+    p = x.shape[1]
+    count = len(neighborhoods)
+    centers = np.zeros((count, p), x.dtype)
+    bases = np.empty((count, p, dim), x.dtype)
+    residuals = np.empty(count, x.dtype)
+    sizes = np.array([len(rows) for rows in neighborhoods])
+    for size in np.unique(sizes):
+        members = np.flatnonzero(sizes == size)
+        for block in row_blocks(len(members), 3 * size * p * 8):
+            chosen = members[block]
+            # Equal sets of rows give equal bits, so that tied flats stay tied in every later step.
+            points = x[np.sort(np.stack([neighborhoods[j] for j in chosen]), axis=1)]
+            if affine:
+                centers[chosen] = points.mean(axis=1)
+                points = points - centers[chosen][:, None, :]
+            bases[chosen], tails = principal_bases(points, dim)
+            residuals[chosen] = tails / size
+    return Flats(centers, bases), residuals
+
+
+def principal_bases(points: Array, dim: int) -> tuple[Array, Array]:
+    """Top `dim` right singular vectors of each stack of rows, and the squared mass they leave.
+
+    Takes (m, size, p), returns bases (m, p, dim) and tails (m,).
+    """
+    _, size, p = points.shape
+    # The smaller Gram matrix decides the cost; float64 because it squares the condition number.
+    wide = points.astype(np.float64)
+    if size >= p:
+        values, vectors = np.linalg.eigh(np.matmul(wide.transpose(0, 2, 1), wide))
+        bases = vectors[:, :, ::-1][:, :, :dim]
+    else:
+        values, left = np.linalg.eigh(np.matmul(wide, wide.transpose(0, 2, 1)))
+        top = left[:, :, ::-1][:, :, :dim]
+        columns = np.matmul(wide.transpose(0, 2, 1), top)
+        # Householder's Q is orthonormal whatever the rank, so too few rows or duplicates get arbitrary
+        # directions to complete their basis.
+        bases = np.linalg.qr(np.pad(columns, ((0, 0), (0, 0), (0, dim - columns.shape[2]))))[0]
+    tails = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
+    return bases.astype(points.dtype), tails.astype(points.dtype)
+
+
+def beta2_neighborhoods(
+    x: Array, centers: Array, dim: int, rule: Beta2, *, affine: bool = True
+) -> list[Indices]:
+    """The neighbourhood of each centre (m, p) at which a flat of dimension `dim` fits best for its radius.
+
+    Neighbourhoods are the nearest rows of `x`, in the sizes of `rule`; beta2 is the root mean squared
+    residual of the best flat over the radius. The first interior local minimum is taken, or the smallest value
+    where there is none (Algorithm 2 of Zhang, Szlam, Wang and Lerman, IJCV 2012).
+    """
+    n = len(x)
+    start_size = 2 * dim if rule.start_size is None else rule.start_size
+    sizes = range(min(start_size, n), n + 1, rule.step_size)
+    found: dict[int, Indices] = {}
+    active = np.arange(len(centers))
+    reach = min(n, 8 * (sizes[0] + rule.step_size))
+    order = nearest_rows(x, centers, reach)
+    history = np.empty((len(centers), 0))
+    for step, size in enumerate(sizes):
+        if size > reach:
+            reach = min(n, 4 * reach)
+            order = nearest_rows(x, centers[active], reach)
+        history = np.column_stack([history, _beta2(x, centers[active], order[:, :size], dim, affine)])
+        if step > 1:
+            before, middle, after = history[:, -3:].T
+            done = middle < np.minimum(before, after)
+            for j, rows in zip(active[done], order[done], strict=True):
+                found[int(j)] = rows[: sizes[step - 1]]
+            active, order, history = active[~done], order[~done], history[~done]
+        if not len(active):
+            break
+    for j, rows, values in zip(active, order, history, strict=True):
+        found[int(j)] = rows[: sizes[int(values.argmin())]]
+    return [found[j] for j in range(len(centers))]
+
+
+def _beta2(x: Array, centers: Array, order: Indices, dim: int, affine: bool) -> Array:
+    size = order.shape[1]
+    result = np.empty(len(order))
+    for block in row_blocks(len(order), 3 * size * x.shape[1] * 8):
+        points = x[order[block]].astype(np.float64)
+        radius = np.linalg.norm(points - centers[block][:, None, :], axis=2).max(axis=1)
+        if affine:
+            points = points - points.mean(axis=1, keepdims=True)
+        flipped = points.transpose(0, 2, 1)
+        gram = np.matmul(points, flipped) if size < x.shape[1] else np.matmul(flipped, points)
+        values = np.linalg.eigvalsh(gram)
+        tail = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
+        result[block] = np.sqrt(tail / size) / np.where(radius > 0, radius, 1)
+    return result
+
+
+def principal_angles(first: Array, second: Array) -> Array:
+    """Principal angles between two bases (p, d) and (p, e), in radians, ascending: (min(d, e),).
+
+    Columns must be orthonormal. Small angles come from sines and large ones from cosines, so that both are
+    accurate to rounding (Bjorck and Golub, 1973).
+    """
+    if second.shape[1] > first.shape[1]:
+        first, second = second, first
+    cosines = np.linalg.svd(first.T @ second, compute_uv=False)
+    sines = np.linalg.svd(second - first @ (first.T @ second), compute_uv=False)[::-1]
+    return np.where(
+        cosines**2 < 0.5, np.arccos(np.clip(cosines, 0, 1)), np.arcsin(np.clip(sines, 0, 1))
+    )

@@ -1,0 +1,361 @@
+"""FLS: fast landmark subspace clustering."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, Labels, unit_rows
+from subspaces._log import report
+from subspaces._validation import check_integer, check_option, check_positive, check_rows
+from subspaces.flats import Beta2, Flats, fit_flats
+from subspaces.kernels import SubspaceFeatures
+from subspaces.partition import (
+    assign,
+    assign_embedded,
+    cluster_shares,
+    cluster_sparse,
+    inlier_rows,
+    modularity,
+    plain_partition,
+    refine,
+    row_stochastic,
+)
+from subspaces.rows import MAX_COLUMNS, is_off_center, prepare_rows
+from subspaces.search import FlatSetting, candidate_settings, choose_setting
+from subspaces.spectral import compute_spectrum, embed
+
+N_LANDMARKS = 2000
+
+
+class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Fast landmark subspace clustering.
+
+    Clusters rows that lie near different low-dimensional subspaces, in time linear in their number: local flats are
+    fitted at landmark points, every row is described by its nearness to them, and the leading singular vectors of
+    that description give the clusters. Nothing but the number of clusters has to be known; `FLS.paper` gives the
+    published algorithm.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    subspace_dim : int or "auto", default="auto"
+        Dimension d of the flats. "auto" tries several on a sample and keeps the one of the largest modularity.
+    n_landmarks : int or "auto", default="auto"
+        Number D of landmark flats. "auto" is 2000, or every row where there are at most 3000.
+    sigma : float or "auto", default="auto"
+        Scale of exp(-dist^2 / sigma^2). "auto" is a scale per row: the gap in squared distance between its nearest
+        flat and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth flat.
+    n_nearest : int, "auto" or None, default="auto"
+        How many of its nearest flats describe a row. "auto" is 5, or 8 where every row is a landmark; None keeps all
+        of them, as in the paper.
+    landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
+        How landmark points are chosen, or the points themselves.
+    neighborhood : int, Beta2 or "auto", default="auto"
+        How many rows a flat is fitted to; `Beta2()` chooses at each landmark. "auto" is searched with the dimension.
+    affine : bool or "auto", default="auto"
+        Whether the flats have centres of their own or pass through the origin of the prepared rows.
+    center : bool or "auto", default="auto"
+        Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
+        explains.
+    normalize : bool or "auto", default="auto"
+        Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
+        row, and not for affine ones, which do.
+    n_components : int or "auto", default="auto"
+        Number of eigenvectors that k-means sees. "auto" tries several from K - 1 to 2 K and takes the smallest that
+        is as good as the best by modularity; with n_nearest=None it is K - 1, as in the paper.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random draw: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    flats_ : Flats
+        The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
+    cluster_bases_ : Flats
+        One flat for each cluster, fitted to its inliers, in the coordinates of X.
+    eigenvalues_ : ndarray
+        Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
+    outlier_scores_ : ndarray of shape (n,)
+        Distance of each prepared row to the nearest landmark flat.
+    sigma_ : float
+        The scale in use; the median over rows where each row has its own.
+    subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
+        What was used.
+    neighborhood_ : int or Beta2
+    affine_, center_, normalize_ : bool
+    search_ : list of FlatSetting
+        The settings that were tried and the modularity of each; empty if nothing was searched.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    References
+    ----------
+    Wang, X. and Lerman, G. Fast landmark subspace clustering.
+
+    Examples
+    --------
+    >>> from subspaces import FLS
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> X, y = make_subspaces((4, 5, 6), 10, random_state=0)
+    >>> fls = FLS(n_clusters=3, random_state=0).fit(X)
+    >>> clustering_accuracy(y, fls.labels_) > 0.97
+    True
+    >>> bool((fls.predict(X) == fls.labels_).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        subspace_dim: int | str = "auto",
+        n_landmarks: int | str = "auto",
+        sigma: float | str = "auto",
+        n_nearest: int | str | None = "auto",
+        landmarks: str | ArrayLike = "kmeans",
+        neighborhood: int | Beta2 | str = "auto",
+        affine: bool | str = "auto",
+        center: bool | str = "auto",
+        normalize: bool | str = "auto",
+        n_components: int | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.subspace_dim = subspace_dim
+        self.n_landmarks = n_landmarks
+        self.sigma = sigma
+        self.n_nearest = n_nearest
+        self.landmarks = landmarks
+        self.neighborhood = neighborhood
+        self.affine = affine
+        self.center = center
+        self.normalize = normalize
+        self.n_components = n_components
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def paper(
+        cls,
+        n_clusters: int,
+        *,
+        subspace_dim: int,
+        sigma: float | str = "auto",
+        n_landmarks: int = 1000,
+        start_size: int | None = None,
+        step_size: int = 2,
+        landmarks: str | ArrayLike = "kmeans",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> Self:
+        """The algorithm box of the paper, letter by letter.
+
+        Rows on the unit sphere; local best-fit flats whose neighbourhoods grow from `start_size` (None: 2 d) in
+        steps of `step_size` until beta2 has its first local minimum; all D of them in psi with one sigma; unit rows
+        of v_2, ..., v_K; k-means.
+        """
+        return cls(
+            n_clusters,
+            subspace_dim=subspace_dim,
+            n_landmarks=n_landmarks,
+            sigma=sigma,
+            n_nearest=None,
+            landmarks=landmarks,
+            neighborhood=Beta2(start_size, step_size),
+            affine=True,
+            center=False,
+            normalize=True,
+            n_components="auto",
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p)."""
+        x = check_rows(self, X, reset=True, min_features=2)
+        self._check_parameters(x)
+        rng = check_random_state(self.random_state)
+        rows, setting = self._choose_setting(x, rng)
+        self._fit_flats(rows, setting, rng)
+        if self.n_nearest is None:
+            self._cluster_dense(rows, rng)
+        else:
+            self._cluster_sparse(rows, rng)
+        self.n_components_ = self._n_features_out = self._partition.n_vectors
+        self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
+        self.cluster_bases_ = self._fit_clusters(rows)
+        found = len(np.unique(self.labels_))
+        if found < self.n_clusters:
+            warnings.warn(
+                f"Only {found} of n_clusters={self.n_clusters} clusters have rows: X may have too few distinct rows; "
+                "lower n_clusters.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p), seen or new."""
+        rows = self._check_new(X)
+        return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._features.blocks(rows)])
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
+        rows = self._check_new(X)
+        blocks = [embed(psi, self._spectrum, self.n_components_) for psi in self._features.blocks(rows)]
+        return unit_rows(np.concatenate(blocks))
+
+    def score(self, X: ArrayLike, y: None = None) -> float:
+        """Modularity of the predicted labels on the graph between the rows of `X` (n, p) and the landmarks.
+
+        Needs no labels. Larger is better, and values of different settings compare, so it serves a grid search.
+        """
+        rows = self._check_new(X)
+        shares = [
+            len(labels) * cluster_shares(row_stochastic(psi), labels, self.n_clusters)
+            for psi in self._features.blocks(rows)
+            for labels in (assign(psi, self._spectrum, self._partition),)
+        ]
+        return modularity(np.sum(shares, axis=0) / len(rows))
+
+    @property
+    def flats_(self) -> Flats:
+        """The landmark flats in the coordinates of X."""
+        check_is_fitted(self)
+        return self._preparation.restore(self._features.flats_)
+
+    def _check_parameters(self, x: Array) -> None:
+        n, p = x.shape
+        check_integer("n_clusters", self.n_clusters, low=1, high=n, hint=f"X has n_samples={n} rows")
+        if self.subspace_dim != "auto":
+            hint = f"X has n_features={p}, and a subspace must leave at least one direction out"
+            check_integer("subspace_dim", self.subspace_dim, low=1, high=min(p, MAX_COLUMNS) - 1, hint=hint)
+        if self.n_landmarks != "auto":
+            check_integer("n_landmarks", self.n_landmarks, low=1)
+        if self.sigma != "auto":
+            check_positive("sigma", self.sigma, hint='give a length, or "auto"')
+        if self.n_nearest not in ("auto", None):
+            check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
+        if self.n_components != "auto":
+            check_integer("n_components", self.n_components, low=1)
+        for name in ("affine", "center", "normalize"):
+            check_option(name, getattr(self, name), (True, False, "auto"))
+        if self.neighborhood != "auto" and not isinstance(self.neighborhood, Beta2):
+            check_integer("neighborhood", self.neighborhood, low=1, hint='give a size, Beta2(), or "auto"')
+
+    def _check_new(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        return self._preparation(check_rows(self, X, reset=False))
+
+    def _choose_setting(self, x: Array, rng: np.random.RandomState) -> tuple[Array, FlatSetting]:
+        """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
+        self.center_ = is_off_center(x) if self.center == "auto" else self.center
+        preparation = prepare_rows(x, center=self.center_, unit=False, rng=rng)
+        rows = preparation(x)
+        settings = [
+            setting
+            for affine in ((False, True) if self.affine == "auto" else (self.affine,))
+            for setting in candidate_settings(
+                *rows.shape,
+                self.n_clusters,
+                affine=affine,
+                unit=not affine if self.normalize == "auto" else self.normalize,
+                dim=_unless_auto(self.subspace_dim),
+                neighborhood=_unless_auto(self.neighborhood),
+            )
+        ]
+        best, self.search_ = choose_setting(rows, self.n_clusters, settings, rng, verbose=self.verbose)
+        self._preparation = replace(preparation, unit=best.unit)
+        return unit_rows(rows) if best.unit else rows, best
+
+    def _fit_flats(self, rows: Array, setting: FlatSetting, rng: np.random.RandomState) -> None:
+        """Landmark points, a flat at each, and psi as a function of rows."""
+        n = len(rows)
+        count = self.n_landmarks
+        if count == "auto":
+            count = n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS
+        landmarks = self.landmarks
+        if not isinstance(landmarks, str):
+            landmarks = self._preparation(check_array(landmarks, dtype=rows.dtype, input_name="landmarks"))
+            count = len(landmarks)
+        n_nearest = self.n_nearest
+        if n_nearest == "auto":
+            n_nearest = 5 if count < n else 8
+        report(self.verbose, "fitting flats at %d landmarks", count)
+        self._features = SubspaceFeatures(
+            count,
+            subspace_dim=setting.dim,
+            sigma=self.sigma,
+            n_nearest=None if n_nearest is None else min(n_nearest, count, n),
+            landmarks=landmarks,
+            neighborhood=setting.neighborhood,
+            affine=setting.affine,
+            trim=n_nearest is not None,
+            random_state=rng,
+        ).fit(rows)
+        self.affine_, self.normalize_ = setting.affine, setting.unit
+        self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
+        self.n_landmarks_, self.n_nearest_ = len(self._features.flats_), self._features.n_nearest
+        self.sigma_ = self._features.sigma_
+
+    def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
+        """The paper's spectral step over all landmarks, in three passes over blocks of rows."""
+        count = max(1, self.n_clusters - 1) if self.n_components == "auto" else self.n_components
+        self._spectrum = compute_spectrum(lambda: self._features.blocks(rows), count, balanced=False)
+        embedding, distances = [], []
+        for psi, nearest in self._features.described_blocks(rows):
+            embedding.append(embed(psi, self._spectrum))
+            distances.append(nearest)
+        self._partition = plain_partition(np.concatenate(embedding), self.n_clusters, n_starts=10, rng=rng)
+        self.labels_ = np.concatenate([assign_embedded(block, self._partition) for block in embedding])
+        self.outlier_scores_ = np.concatenate(distances)
+
+    def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
+        """The same over the nearest landmarks of each row, whose few weights are kept in memory."""
+        psi, self.outlier_scores_ = self._features.describe(rows)
+        inliers = inlier_rows(self.outlier_scores_, rows)
+        self._spectrum, self._partition = cluster_sparse(
+            psi,
+            inliers,
+            self.n_clusters,
+            n_components=_unless_auto(self.n_components),
+            n_starts=5 if len(rows) <= 5000 else 4,
+            n_errors=2,
+            rng=rng,
+        )
+        if psi.shape[1] < len(rows):
+            self._partition = refine(self._partition, psi, self._spectrum, inliers, n_rounds=2)
+        self.labels_ = np.concatenate(
+            [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
+        )
+
+    def _fit_clusters(self, rows: Array) -> Flats:
+        """One flat for each cluster, through its inliers; an empty cluster gets the flat of all rows."""
+        inlier = np.zeros(len(rows), bool)
+        inlier[inlier_rows(self.outlier_scores_, rows)] = True
+        everyone = np.arange(len(rows))
+        members = []
+        for k in range(self.n_clusters):
+            own = self.labels_ == k
+            members.append(next((m for m in map(np.flatnonzero, (own & inlier, own)) if len(m)), everyone))
+        flats, _ = fit_flats(rows, members, self.subspace_dim_, affine=self.affine_)
+        return self._preparation.restore(flats)
+
+
+def _unless_auto(value: Any) -> Any:
+    return None if isinstance(value, str) and value == "auto" else value

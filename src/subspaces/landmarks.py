@@ -1,0 +1,27 @@
+"""Choosing the landmark points: a few rows, or means of rows, that summarise where the data lie."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from subspaces._array import Array
+from subspaces.kmeans import lloyd
+
+# k-means needs no more rows than this for each landmark, and no more steps (Chen and Cai, AAAI 2011).
+ROWS_PER_LANDMARK = 20
+LLOYD_STEPS = 5
+
+
+def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.RandomState) -> Array:
+    """`count` landmark points for the rows of `x` (n, p): (min(count, n), p).
+
+    `method="random"` samples rows; `"kmeans"` moves them by a few Lloyd steps on a sample of the rows, which
+    spreads them evenly and averages noise out. With `count >= n` every row is a landmark.
+    """
+    if count >= len(x):
+        return x
+    if method == "random" or len(x) <= 1.5 * count:
+        return x[rng.choice(len(x), count, replace=False)]
+    sample = x[rng.choice(len(x), min(len(x), ROWS_PER_LANDMARK * count), replace=False)]
+    start = sample[rng.choice(len(sample), count, replace=False)]
+    return lloyd(sample, start[None], max_iter=LLOYD_STEPS, tolerance=0).points[0]

@@ -1,0 +1,87 @@
+"""What happens to rows before anything else: centring, projection, scaling to unit norm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.extmath import randomized_svd
+
+from subspaces._array import Array, unit_rows
+from subspaces._blocks import row_blocks
+from subspaces.flats import Flats
+
+# Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
+# costs time.
+MAX_COLUMNS = 80
+# A mean this many standard errors away from the origin is no accident of sampling.
+MEAN_ERRORS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class RowPreparation:
+    """The map from a user's rows (n, p) to the rows the method works on (n, q)."""
+
+    mean: Array  # (p,), zero when rows are not centred
+    directions: Array | None  # (p, q) orthonormal, or None for no projection
+    unit: bool
+
+    def __call__(self, x: Array) -> Array:
+        """Prepared rows (n, q)."""
+        rows = x - self.mean
+        if self.directions is not None:
+            rows = rows @ self.directions
+        return unit_rows(rows) if self.unit else rows
+
+    def restore(self, flats: Flats) -> Flats:
+        """Flats of the prepared space as flats of the user's space.
+
+        Exact, but for affine flats of rows scaled to unit norm, which are no flats before scaling: they are
+        given as the flats of the unscaled rows that have the same centres and directions.
+        """
+        if self.directions is None:
+            return Flats(flats.centers + self.mean, flats.bases)
+        bases = np.einsum("pq,mqd->mpd", self.directions, flats.bases)
+        return Flats(flats.centers @ self.directions.T + self.mean, bases)
+
+
+def prepare_rows(x: Array, *, center: bool, unit: bool, rng: np.random.RandomState) -> RowPreparation:
+    """The preparation of `x` (n, p) with the given choices; projects when p exceeds `MAX_COLUMNS`."""
+    mean = column_means(x) if center else np.zeros(x.shape[1], x.dtype)
+    directions = None
+    if x.shape[1] > MAX_COLUMNS:
+        directions = principal_directions(x, mean, min(MAX_COLUMNS, len(x)), rng)
+    return RowPreparation(mean, directions, unit)
+
+
+def is_off_center(x: Array) -> bool:
+    """Whether the mean of the rows of `x` (n, p) differs from the origin by more than sampling explains.
+
+    Rows drawn from subspaces through the origin have a mean of about (spread / sqrt(n)): moving them by it would
+    only blur them. Any other mean is an offset of the measurement, and is to be removed.
+    """
+    mean = column_means(x).astype(np.float64)
+    offset = mean @ mean
+    spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(len(x), 8 * x.shape[1])) / len(x)
+    return bool(offset > MEAN_ERRORS**2 * spread / len(x))
+
+
+def column_means(x: Array) -> Array:
+    """Means (p,) of the columns of `x`, summed in float64."""
+    return x.mean(axis=0, dtype=np.float64).astype(x.dtype)
+
+
+def principal_directions(x: Array, mean: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Top `count` principal directions (p, count) of the rows of `x` (n, p) about `mean`."""
+    n, p = x.shape
+    if min(n, p) > 4000:
+        return np.ascontiguousarray(randomized_svd(x - mean, count, random_state=rng)[2].T, x.dtype)
+    if n < p:
+        rows = x.astype(np.float64) - mean
+        left = np.linalg.eigh(rows @ rows.T)[1][:, ::-1][:, :count]
+        return np.linalg.qr(rows.T @ left)[0].astype(x.dtype)
+    scatter = np.zeros((p, p))
+    for rows in row_blocks(n, 3 * p * 8):
+        block = x[rows] - mean
+        scatter += block.T @ block
+    return np.linalg.eigh(scatter)[1][:, ::-1][:, :count].astype(x.dtype)

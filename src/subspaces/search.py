@@ -1,0 +1,132 @@
+"""Choosing, without labels, how flats are fitted: linear or affine, of which dimension, to how many rows.
+
+Every setting is tried end to end on a sample of the rows; the one of the largest modularity is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from subspaces._array import Array, unit_rows
+from subspaces._log import report
+from subspaces.flats import Beta2
+from subspaces.kernels import SubspaceFeatures
+from subspaces.landmarks import choose_landmarks
+from subspaces.partition import cluster_sparse, inlier_rows
+
+DIMS = (2, 3, 4, 6, 9)
+SAMPLE_ROWS = 10_000
+SAMPLE_LANDMARKS = 1000
+SAMPLE_NEAREST = 8
+# Linear or affine is a coarse question: fewer rows answer it.
+PILOT_ROWS = 2500
+# Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
+# than this.
+AFFINE_MARGIN = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class FlatSetting:
+    """One way to fit landmark flats, and what it scored."""
+
+    dim: int
+    neighborhood: int | Beta2
+    affine: bool
+    unit: bool  # whether rows are scaled to unit norm
+    modularity: float = float("nan")
+    n_rows: int = 0  # size of the sample it was tried on
+
+
+def candidate_settings(
+    n_rows: int,
+    n_columns: int,
+    n_clusters: int,
+    *,
+    affine: bool,
+    unit: bool,
+    dim: int | None = None,
+    neighborhood: int | Beta2 | None = None,
+) -> list[FlatSetting]:
+    """The settings to try: a ladder of dimensions, each with a tight and a wide neighbourhood.
+
+    What is given is not varied. A neighbourhood should stay inside its cluster, so it takes at most half of an
+    average one.
+    """
+    dims = [dim] if dim is not None else [d for d in DIMS if d <= n_columns // 2] or [1]
+    if neighborhood is not None:
+        return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
+    limit = max(8, min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
+    pairs = [(d, size) for d in dims for size in (2 * d + 2, 6 * d + 4) if size <= limit]
+    return [FlatSetting(d, size, affine, unit) for d, size in pairs or [(d, 2 * d + 2) for d in dims]]
+
+
+def choose_setting(
+    rows: Array, n_clusters: int, settings: Sequence[FlatSetting], rng: np.random.RandomState, *, verbose: int = 0
+) -> tuple[FlatSetting, list[FlatSetting]]:
+    """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
+
+    One cluster gives no modularity to compare, so there the first setting is taken.
+    """
+    if len(settings) == 1 or n_clusters == 1:
+        return settings[0], []
+    trials: list[FlatSetting] = []
+    if len({setting.affine for setting in settings}) == 2:
+        trials = try_settings(rows, n_clusters, settings, rng, max_rows=PILOT_ROWS)
+        affine = prefers_affine(trials)
+        report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
+        settings = [trial for trial in trials if trial.affine == affine]
+    if not trials or len(rows) > PILOT_ROWS:
+        settings = try_settings(rows, n_clusters, settings, rng, max_rows=SAMPLE_ROWS)
+        trials = trials + settings
+    best = max(settings, key=lambda setting: setting.modularity)
+    report(verbose, "dimension %d, neighbourhood %s: modularity %.3f", best.dim, best.neighborhood, best.modularity)
+    return best, trials
+
+
+def prefers_affine(trials: Sequence[FlatSetting]) -> bool:
+    """Whether the best affine trial beats the best linear one by more than the margin."""
+    linear, affine = (
+        max(trial.modularity for trial in trials if trial.affine == wanted) for wanted in (False, True)
+    )
+    return affine > linear + AFFINE_MARGIN
+
+
+def try_settings(
+    rows: Array, n_clusters: int, settings: Sequence[FlatSetting], rng: np.random.RandomState, *, max_rows: int
+) -> list[FlatSetting]:
+    """Every setting with the modularity it reaches on a sample of the rows (n, p), all from the same landmarks."""
+    if len(rows) > max_rows:
+        rows = rows[rng.choice(len(rows), max_rows, replace=False)]
+    count = min(SAMPLE_LANDMARKS, max(1, len(rows) // 2))
+    samples = {unit: unit_rows(rows) if unit else rows for unit in {setting.unit for setting in settings}}
+    landmarks = {
+        unit: choose_landmarks(sample, count, method="kmeans", rng=rng) for unit, sample in sorted(samples.items())
+    }
+    return [
+        replace(
+            setting,
+            modularity=setting_modularity(setting, samples[setting.unit], landmarks[setting.unit], n_clusters, rng),
+            n_rows=len(rows),
+        )
+        for setting in settings
+    ]
+
+
+def setting_modularity(
+    setting: FlatSetting, rows: Array, landmarks: Array, n_clusters: int, rng: np.random.RandomState
+) -> float:
+    """The modularity of clustering `rows` (n, p) with flats at `landmarks` (D, p)."""
+    features = SubspaceFeatures(
+        subspace_dim=setting.dim,
+        n_nearest=min(SAMPLE_NEAREST, len(landmarks)),
+        landmarks=landmarks,
+        neighborhood=setting.neighborhood,
+        affine=setting.affine,
+        trim=True,
+    ).fit(rows)
+    psi, distances = features.describe(rows)
+    _, partition = cluster_sparse(psi, inlier_rows(distances, rows), n_clusters, n_starts=2, n_errors=1, rng=rng)
+    return partition.modularity
