@@ -18,7 +18,8 @@ from scipy.linalg import subspace_angles
 from scipy.stats import kstest
 
 from subspaces import datasets
-from subspaces.datasets import _archives, _pca, load_mnist, load_pendigits, load_yaleb, real
+from subspaces import _blocks, _pca
+from subspaces.datasets import _archives, load_mnist, load_pendigits, load_yaleb, real
 
 PAPER_MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 few = settings(max_examples=25, deadline=None)
@@ -252,7 +253,7 @@ class TestPrincipalScores:
     @pytest.mark.parametrize("shape", [(60, 20), (20, 60), (30, 30)])
     @pytest.mark.parametrize("drop", [0, 2])
     def test_equal_to_the_singular_value_decomposition(self, shape, drop, monkeypatch):
-        monkeypatch.setattr(_pca, "BLOCK_BYTES", 8 * 7 * shape[1])
+        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 8 * 7 * shape[1])
         x = np.random.default_rng(0).integers(0, 256, size=shape, dtype=np.uint8)
         centered = x / 255 - (x / 255).mean(axis=0)
         left, values, right = np.linalg.svd(centered, full_matrices=False)

@@ -34,6 +34,8 @@ from subspaces.search import FlatSetting, candidate_settings, choose_setting
 from subspaces.spectral import compute_spectrum, embed
 
 N_LANDMARKS = 2000
+N_STARTS = 10
+REFINE_ROUNDS = 5
 
 
 class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -265,7 +267,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _choose_setting(self, x: Array, rng: np.random.RandomState) -> tuple[Array, FlatSetting]:
         """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
         self.center_ = is_off_center(x) if self.center == "auto" else self.center
-        preparation = prepare_rows(x, center=self.center_, unit=False, rng=rng)
+        preparation = prepare_rows(x, center=self.center_, unit=False)
         rows = preparation(x)
         settings = [
             setting
@@ -321,7 +323,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         for psi, nearest in self._features.described_blocks(rows):
             embedding.append(embed(psi, self._spectrum))
             distances.append(nearest)
-        self._partition = plain_partition(np.concatenate(embedding), self.n_clusters, n_starts=10, rng=rng)
+        self._partition = plain_partition(np.concatenate(embedding), self.n_clusters, n_starts=N_STARTS, rng=rng)
         self.labels_ = np.concatenate([assign_embedded(block, self._partition) for block in embedding])
         self.outlier_scores_ = np.concatenate(distances)
 
@@ -334,12 +336,12 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             inliers,
             self.n_clusters,
             n_components=_unless_auto(self.n_components),
-            n_starts=5 if len(rows) <= 5000 else 4,
+            n_starts=N_STARTS,
             n_errors=2,
             rng=rng,
         )
         if psi.shape[1] < len(rows):
-            self._partition = refine(self._partition, psi, self._spectrum, inliers, n_rounds=2)
+            self._partition = refine(self._partition, psi, self._spectrum, inliers, n_rounds=REFINE_ROUNDS)
         self.labels_ = np.concatenate(
             [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
         )

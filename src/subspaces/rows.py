@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.extmath import randomized_svd
 
 from subspaces._array import Array, unit_rows
 from subspaces._blocks import row_blocks
+from subspaces._pca import principal_directions
 from subspaces.flats import Flats
 
 # Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
@@ -45,12 +45,12 @@ class RowPreparation:
         return Flats(flats.centers @ self.directions.T + self.mean, bases)
 
 
-def prepare_rows(x: Array, *, center: bool, unit: bool, rng: np.random.RandomState) -> RowPreparation:
+def prepare_rows(x: Array, *, center: bool, unit: bool) -> RowPreparation:
     """The preparation of `x` (n, p) with the given choices; projects when p exceeds `MAX_COLUMNS`."""
     mean = column_means(x) if center else np.zeros(x.shape[1], x.dtype)
     directions = None
     if x.shape[1] > MAX_COLUMNS:
-        directions = principal_directions(x, mean, min(MAX_COLUMNS, len(x)), rng)
+        directions = principal_directions(x, mean, min(MAX_COLUMNS, len(x))).astype(x.dtype)
     return RowPreparation(mean, directions, unit)
 
 
@@ -69,19 +69,3 @@ def is_off_center(x: Array) -> bool:
 def column_means(x: Array) -> Array:
     """Means (p,) of the columns of `x`, summed in float64."""
     return x.mean(axis=0, dtype=np.float64).astype(x.dtype)
-
-
-def principal_directions(x: Array, mean: Array, count: int, rng: np.random.RandomState) -> Array:
-    """Top `count` principal directions (p, count) of the rows of `x` (n, p) about `mean`."""
-    n, p = x.shape
-    if min(n, p) > 4000:
-        return np.ascontiguousarray(randomized_svd(x - mean, count, random_state=rng)[2].T, x.dtype)
-    if n < p:
-        rows = x.astype(np.float64) - mean
-        left = np.linalg.eigh(rows @ rows.T)[1][:, ::-1][:, :count]
-        return np.linalg.qr(rows.T @ left)[0].astype(x.dtype)
-    scatter = np.zeros((p, p))
-    for rows in row_blocks(n, 3 * p * 8):
-        block = x[rows] - mean
-        scatter += block.T @ block
-    return np.linalg.eigh(scatter)[1][:, ::-1][:, :count].astype(x.dtype)

@@ -26,6 +26,8 @@ PILOT_ROWS = 2500
 # Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
 # than this.
 AFFINE_MARGIN = 0.02
+# Settings whose modularities differ by less than this on a sample may change places on all rows.
+DIM_TIE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,21 @@ def choose_setting(
     if not trials or len(rows) > PILOT_ROWS:
         settings = try_settings(rows, n_clusters, settings, rng, max_rows=SAMPLE_ROWS)
         trials = trials + settings
-    best = max(settings, key=lambda setting: setting.modularity)
+    best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
     report(verbose, "dimension %d, neighbourhood %s: modularity %.3f", best.dim, best.neighborhood, best.modularity)
     return best, trials
+
+
+def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetting:
+    """The setting of the largest modularity; on a sample, the largest dimension among near ties.
+
+    All rows are denser than a sample of them, so flats of higher dimension fit inside their clusters there.
+    """
+    top = max(setting.modularity for setting in settings)
+    ties = [setting for setting in settings if sampled and setting.modularity >= top - DIM_TIE]
+    largest = max((setting.dim for setting in ties), default=0)
+    finalists = [setting for setting in ties if setting.dim == largest] or settings
+    return max(finalists, key=lambda setting: setting.modularity)
 
 
 def prefers_affine(trials: Sequence[FlatSetting]) -> bool:

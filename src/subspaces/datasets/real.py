@@ -24,7 +24,7 @@ from subspaces.datasets._archives import (
     read_arrays,
 )
 from subspaces.datasets._arguments import RandomSource, WholeNumbers, random_generator, whole_numbers
-from subspaces.datasets._pca import principal_scores
+from subspaces._pca import principal_scores
 
 Subset = Literal["train", "test", "all"]
 

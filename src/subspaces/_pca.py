@@ -1,0 +1,57 @@
+"""Principal directions: exact, with fixed signs, from one pass over blocks of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from subspaces._blocks import row_blocks
+
+
+def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDArray[np.float64]:
+    """Top `count` principal directions (p, count) of the rows of `x` (n, p) about `mean` (p,).
+
+    All sums are in float64 and `x` is read in blocks, so bytes can be passed as they are. The sign of a direction is
+    such that its largest loading is positive, so results are the same on every machine.
+    """
+    n, p = x.shape
+    if n < p:
+        # The n x n matrix of inner products is the smaller one, and all of x fits.
+        rows = x - np.asarray(mean, np.float64)
+        directions = np.linalg.qr(rows.T @ _top_eigenvectors(rows @ rows.T, count))[0]
+    else:
+        scatter = np.zeros((p, p))
+        for block in row_blocks(n, 3 * p * 8):
+            rows = x[block] - np.asarray(mean, np.float64)
+            scatter += rows.T @ rows
+        directions = _top_eigenvectors(scatter, count)
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(count)]
+    return directions * np.where(largest < 0, -1.0, 1.0)
+
+
+def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Eigenvectors (m, count) of the largest eigenvalues, largest first."""
+    size = len(symmetric)
+    # Threads gain little in a tridiagonal reduction, and on a busy machine they wait for each other for long.
+    with threadpool_limits(limits=1, user_api="blas"):
+        _, vectors = scipy.linalg.eigh(symmetric, subset_by_index=[size - count, size - 1])
+    return np.ascontiguousarray(vectors[:, ::-1])
+
+
+def principal_scores(
+    x: NDArray[Any], count: int, *, drop: int = 0, scale: float = 1.0
+) -> NDArray[np.float32]:
+    """Coordinates of the centred rows of `scale * x` (n, p) on principal directions: (n, count - drop).
+
+    The `drop` leading directions are left out.
+    """
+    mean = x.mean(axis=0, dtype=np.float64)
+    directions = principal_directions(x, mean, count)[:, drop:]
+    scores = np.empty((len(x), count - drop), np.float32)
+    for block in row_blocks(len(x), 3 * x.shape[1] * 8):
+        scores[block] = scale * ((x[block] - mean) @ directions)
+    return scores
