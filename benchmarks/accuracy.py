@@ -38,7 +38,12 @@ def synthetic(dims: tuple[int, ...], ambient_dim: int, outliers: float, affine: 
 def data_sets() -> dict[str, tuple[Load, int, int]]:
     """Name: how to load a draw, number of clusters, number of draws."""
     sets: dict[str, tuple[Load, int, int]] = {}
-    models = {"R^6": ((2, 2), 6), "R^10": ((4, 5, 6), 10), "R^20": ((5, 6, 7), 20), "R^80": ((3, 4, 5, 6, 7), 80)}
+    models = {
+        "R^6": ((2, 2), 6),
+        "R^10": ((4, 5, 6), 10),
+        "R^20": ((5, 6, 7), 20),
+        "R^80": ((3, 4, 5, 6, 7), 80),
+    }
     for space, (dims, ambient_dim) in models.items():
         for outliers in (0.05, 0.3):
             shown = ",".join(map(str, dims))
@@ -82,7 +87,12 @@ def measure(load: Load, n_clusters: int, draws: int) -> dict[str, Any]:
             }
         )
     scores = [run["accuracy"] for run in runs]
-    return {"mean": round(float(np.mean(scores)), 4), "min": min(scores), "shape": list(X.shape), "runs": runs}
+    return {
+        "mean": round(float(np.mean(scores)), 4),
+        "min": min(scores),
+        "shape": list(X.shape),
+        "runs": runs,
+    }
 
 
 def main(prefixes: list[str]) -> None:

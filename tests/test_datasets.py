@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 from scipy.stats import kstest
 
-from subspaces import datasets
-from subspaces import _blocks, _pca
+from subspaces import _blocks, _pca, datasets
 from subspaces.datasets import _archives, load_mnist, load_pendigits, load_yaleb, real
 
 PAPER_MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
@@ -40,9 +39,7 @@ class TestMakeSubspaces:
     @pytest.mark.parametrize(("dims", "ambient_dim"), PAPER_MODELS)
     def test_models_of_the_paper_keep_the_angle(self, dims, ambient_dim):
         for seed in range(5):
-            X, y, bases, centers = datasets.make_subspaces(
-                dims, ambient_dim, random_state=seed, return_bases=True
-            )
+            X, y, bases, centers = datasets.make_subspaces(dims, ambient_dim, random_state=seed, return_bases=True)
             assert X.dtype == np.float64
             assert np.bincount(y + 1).tolist() == [math.ceil(len(dims) * 250 / 19), *[250] * len(dims)]
             assert not centers.any()
@@ -106,9 +103,7 @@ class TestMakeSubspaces:
         half_side = np.linalg.norm(X[y >= 0], axis=1).max()
         assert kstest(X[y < 0].ravel() / (2 * half_side) + 0.5, "uniform").pvalue > 0.01
 
-    @pytest.mark.parametrize(
-        ("n", "share", "expected"), [(19, 0.05, 1), (20, 0.05, 2), (70, 0.3, 30), (9, 0, 0)]
-    )
+    @pytest.mark.parametrize(("n", "share", "expected"), [(19, 0.05, 1), (20, 0.05, 2), (70, 0.3, 30), (9, 0, 0)])
     def test_share_of_outliers_is_of_all_rows(self, n, share, expected):
         _, y = datasets.make_subspaces([1], 3, points_per_subspace=n, outliers=share, random_state=0)
         assert (y == -1).sum() == expected
@@ -118,9 +113,7 @@ class TestMakeSubspaces:
         assert y.tolist() == [0] * 3 + [1] * 5 + [-1] * 2
 
     def test_affine_subspaces_miss_the_origin(self):
-        *_, bases, centers = datasets.make_subspaces(
-            [2, 3], 7, affine=True, random_state=1, return_bases=True
-        )
+        *_, bases, centers = datasets.make_subspaces([2, 3], 7, affine=True, random_state=1, return_bases=True)
         np.testing.assert_allclose(np.linalg.norm(centers, axis=1), 1)
         for basis, center in zip(bases, centers, strict=True):
             assert np.linalg.norm(center - basis @ basis.T @ center) > 0.1
@@ -181,9 +174,7 @@ class TestMakeMotions:
     )
     def test_tracks_of_a_body_fill_the_promised_dimension(self, kind, moving_camera, expected):
         for seed in range(5):
-            X, y = datasets.make_motions(
-                3, 20, n_frames=8, kind=kind, moving_camera=moving_camera, random_state=seed
-            )
+            X, y = datasets.make_motions(3, 20, n_frames=8, kind=kind, moving_camera=moving_camera, random_state=seed)
             assert [dimension(X[y == k]) for k in range(3)] == [expected] * 3
             assert dimension(X) > expected
 
@@ -396,9 +387,7 @@ class TestMissingAndForeignFiles:
 
     def test_downloads_can_be_refused(self, tmp_path, monkeypatch):
         monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: pytest.fail("went to the network"))
-        with pytest.raises(
-            FileNotFoundError, match=r"mnist.npz is missing.*downloads are off.*SUBSPACES_DATA"
-        ):
+        with pytest.raises(FileNotFoundError, match=r"mnist.npz is missing.*downloads are off.*SUBSPACES_DATA"):
             load_mnist(data_home=tmp_path, download=False)
 
     def test_missing_faces_say_what_to_put_where(self, tmp_path):

@@ -42,9 +42,7 @@ def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.
     return np.ascontiguousarray(vectors[:, ::-1])
 
 
-def principal_scores(
-    x: NDArray[Any], count: int, *, drop: int = 0, scale: float = 1.0
-) -> NDArray[np.float32]:
+def principal_scores(x: NDArray[Any], count: int, *, drop: int = 0, scale: float = 1.0) -> NDArray[np.float32]:
     """Coordinates of the centred rows of `scale * x` (n, p) on principal directions: (n, count - drop).
 
     The `drop` leading directions are left out.

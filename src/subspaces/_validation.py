@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def check_range(rows: Array) -> None:
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
     """`value` as an int between `low` and `high`."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name}={value!r} must be a whole number{_suffix(hint)}")
     if value < low or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
@@ -50,7 +49,7 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None, h
 
 def check_positive(name: str, value: Any, *, hint: str = "") -> float:
     """`value` as a finite float above zero."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, int | float | np.number):
         raise TypeError(f"{name}={value!r} must be a positive number{_suffix(hint)}")
     if not 0 < value < np.inf:
         raise ValueError(f"{name}={value} must be positive and finite{_suffix(hint)}")

@@ -86,9 +86,7 @@ def squared_distances(x: Array, flats: Flats) -> Array:
     return distances_to(flats)(x)
 
 
-def nearest_flats(
-    x: Array, flats: Flats, count: int, *, block_rows: int | None = None
-) -> tuple[Array, Indices]:
+def nearest_flats(x: Array, flats: Flats, count: int, *, block_rows: int | None = None) -> tuple[Array, Indices]:
     """Squared distances (n, count) of each row to its `count` nearest flats, and which they are.
 
     The columns are in no particular order. Never holds more than a block of the n x m distances.
@@ -127,9 +125,7 @@ def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
     return result
 
 
-def fit_flats(
-    x: Array, neighborhoods: Sequence[Indices] | Indices, dim: int, *, affine: bool
-) -> tuple[Flats, Array]:
+def fit_flats(x: Array, neighborhoods: Sequence[Indices] | Indices, dim: int, *, affine: bool) -> tuple[Flats, Array]:
     """Least-squares flat of dimension `dim` through each neighbourhood of rows of `x` (n, p).
 
     `neighborhoods` holds row indices, as an (m, size) array or a sequence of m arrays of any lengths.
@@ -177,9 +173,7 @@ def principal_bases(points: Array, dim: int) -> tuple[Array, Array]:
     return bases.astype(points.dtype), tails.astype(points.dtype)
 
 
-def beta2_neighborhoods(
-    x: Array, centers: Array, dim: int, rule: Beta2, *, affine: bool = True
-) -> list[Indices]:
+def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affine: bool = True) -> list[Indices]:
     """The neighbourhood of each centre (m, p) at which a flat of dimension `dim` fits best for its radius.
 
     Neighbourhoods are the nearest rows of `x`, in the sizes of `rule`; beta2 is the root mean squared
@@ -238,6 +232,4 @@ def principal_angles(first: Array, second: Array) -> Array:
         first, second = second, first
     cosines = np.linalg.svd(first.T @ second, compute_uv=False)
     sines = np.linalg.svd(second - first @ (first.T @ second), compute_uv=False)[::-1]
-    return np.where(
-        cosines**2 < 0.5, np.arccos(np.clip(cosines, 0, 1)), np.arcsin(np.clip(sines, 0, 1))
-    )
+    return np.where(cosines**2 < 0.5, np.arccos(np.clip(cosines, 0, 1)), np.arcsin(np.clip(sines, 0, 1)))

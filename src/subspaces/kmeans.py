@@ -41,7 +41,8 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
         labels, distances = _assign(x, norms, centers)
         flat = (labels + k * np.arange(starts)).ravel()
         member = csr_matrix(
-            (np.ones(len(flat), x.dtype), flat, np.arange(0, len(flat) + 1, starts)), shape=(len(x), starts * k)
+            (np.ones(len(flat), x.dtype), flat, np.arange(0, len(flat) + 1, starts)),
+            shape=(len(x), starts * k),
         )
         sizes = np.bincount(flat, minlength=starts * k).reshape(starts, k, 1)
         sums = (member.T @ x).reshape(starts, k, p)
@@ -91,9 +92,7 @@ def _squared_to(x: Array, norms: Array, index: list[int] | Array) -> Array:
     return np.maximum(norms[:, None] - 2 * (x @ x[index].T) + norms[index], 0)
 
 
-def kmeans(
-    x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100
-) -> Centers:
+def kmeans(x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100) -> Centers:
     """k-means of `x` (n, p) from `n_starts` greedy k-means++ starts; every run is returned."""
     starts = np.stack([spread_rows(x, k, rng) for _ in range(n_starts)])
     return lloyd(x, starts, max_iter=max_iter)

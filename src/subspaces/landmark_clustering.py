@@ -266,17 +266,18 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
 
     def _choose_setting(self, x: Array, rng: np.random.RandomState) -> tuple[Array, FlatSetting]:
         """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
-        self.center_ = is_off_center(x) if self.center == "auto" else self.center
+        self.center_ = is_off_center(x) if self.center == "auto" else bool(self.center)
         preparation = prepare_rows(x, center=self.center_, unit=False)
         rows = preparation(x)
         settings = [
             setting
-            for affine in ((False, True) if self.affine == "auto" else (self.affine,))
+            for affine in ((False, True) if self.affine == "auto" else (bool(self.affine),))
             for setting in candidate_settings(
-                *rows.shape,
+                len(rows),
+                rows.shape[1],
                 self.n_clusters,
                 affine=affine,
-                unit=not affine if self.normalize == "auto" else self.normalize,
+                unit=not affine if self.normalize == "auto" else bool(self.normalize),
                 dim=_unless_auto(self.subspace_dim),
                 neighborhood=_unless_auto(self.neighborhood),
             )
@@ -288,15 +289,13 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _fit_flats(self, rows: Array, setting: FlatSetting, rng: np.random.RandomState) -> None:
         """Landmark points, a flat at each, and psi as a function of rows."""
         n = len(rows)
-        count = self.n_landmarks
-        if count == "auto":
-            count = n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS
+        count: int = _unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
         landmarks = self.landmarks
         if not isinstance(landmarks, str):
             landmarks = self._preparation(check_array(landmarks, dtype=rows.dtype, input_name="landmarks"))
             count = len(landmarks)
-        n_nearest = self.n_nearest
-        if n_nearest == "auto":
+        n_nearest: int | None = _unless_auto(self.n_nearest)
+        if self.n_nearest == "auto":
             n_nearest = 5 if count < n else 8
         report(self.verbose, "fitting flats at %d landmarks", count)
         self._features = SubspaceFeatures(
@@ -317,7 +316,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
 
     def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
         """The paper's spectral step over all landmarks, in three passes over blocks of rows."""
-        count = max(1, self.n_clusters - 1) if self.n_components == "auto" else self.n_components
+        count: int = _unless_auto(self.n_components) or max(1, self.n_clusters - 1)
         self._spectrum = compute_spectrum(lambda: self._features.blocks(rows), count, balanced=False)
         embedding, distances = [], []
         for psi, nearest in self._features.described_blocks(rows):

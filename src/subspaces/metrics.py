@@ -238,9 +238,7 @@ def _agreement(y_true: ArrayLike, y_pred: ArrayLike) -> _Agreement:
     return _tabulate(true_codes, pred_codes, shape=(len(clusters), len(classes)))
 
 
-def _tabulate(
-    true_codes: NDArray[np.int64], pred_codes: NDArray[np.int64], *, shape: tuple[int, int]
-) -> _Agreement:
+def _tabulate(true_codes: NDArray[np.int64], pred_codes: NDArray[np.int64], *, shape: tuple[int, int]) -> _Agreement:
     n_clusters, n_classes = shape
     assigned = (true_codes >= 0) & (pred_codes >= 0)
     cells = pred_codes[assigned] * n_classes + true_codes[assigned]
@@ -289,9 +287,7 @@ def _label_array(labels: ArrayLike, *, name: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{name} is a ragged list: pass one label for every row.") from error
     if array.ndim != 1:
-        raise ValueError(
-            f"{name} has shape {array.shape}, labels have one dimension: pass {name}.ravel() or a list."
-        )
+        raise ValueError(f"{name} has shape {array.shape}, labels have one dimension: pass {name}.ravel() or a list.")
     if not array.size:
         raise ValueError(f"{name} is empty: pass at least one label.")
     if array.dtype.kind == "O":
@@ -316,9 +312,7 @@ def _from_objects(array: NDArray[np.object_], *, name: str) -> NDArray[Any]:
         return numbers
     for value, string in zip(values, is_string, strict=True):
         if not string and not (isinstance(value, int | float | np.number) and value == -1):
-            raise TypeError(
-                f"{name} mixes strings with {value!r}: make all labels strings, or all of them numbers."
-            )
+            raise TypeError(f"{name} mixes strings with {value!r}: make all labels strings, or all of them numbers.")
     return array
 
 

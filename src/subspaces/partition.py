@@ -50,9 +50,7 @@ def assign_embedded(embedding: Array, partition: Partition) -> Labels:
     return nearest_centers(unit_rows(embedding[:, : partition.n_vectors]), partition.centers)
 
 
-def plain_partition(
-    embedding: Array, n_clusters: int, *, n_starts: int, rng: np.random.RandomState
-) -> Partition:
+def plain_partition(embedding: Array, n_clusters: int, *, n_starts: int, rng: np.random.RandomState) -> Partition:
     """The paper's last step: k-means on the unit rows of v_2, ..., the best of `n_starts` runs by its own inertia."""
     runs = kmeans(unit_rows(embedding), n_clusters, n_starts=n_starts, rng=rng)
     return Partition(embedding.shape[1], runs.points[int(runs.inertia.argmin())])
@@ -80,21 +78,27 @@ def choose_partition(
     if len(inliers) > MAX_FIT_ROWS:
         sample = rng.choice(inliers, MAX_FIT_ROWS, replace=False)
     weights = psi[inliers]
-    candidates = []
+    candidates: list[tuple[Partition, NDArray[np.float64]]] = []
     for count in counts:
         rows = unit_rows(embedding[:, :count])
         runs = kmeans(rows[sample], n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
-        terms = [
-            modularity_terms(weights, nearest_centers(rows[inliers], centers), n_clusters) for centers in runs.points
-        ]
-        best = int(np.argmax([term.mean() for term in terms]))
-        candidates.append((terms[best], runs.points[best]))
-    winner = max((terms for terms, _ in candidates), key=np.mean)
-    for count, (terms, centers) in zip(counts, candidates, strict=True):
-        deficit = winner - terms
-        if deficit.mean() <= n_errors * deficit.std() / np.sqrt(len(deficit)):
-            break
-    return Partition(count, centers, modularity=float(terms.mean()))
+        tried = []
+        for centers in runs.points:
+            terms = modularity_terms(weights, nearest_centers(rows[inliers], centers), n_clusters)
+            tried.append((Partition(count, centers, modularity=float(terms.mean())), terms))
+        candidates.append(max(tried, key=_by_modularity))
+    _, best = max(candidates, key=_by_modularity)
+    return next(partition for partition, terms in candidates if _as_good(terms, best, n_errors))
+
+
+def _by_modularity(candidate: tuple[Partition, NDArray[np.float64]]) -> float:
+    return candidate[0].modularity
+
+
+def _as_good(terms: NDArray[np.float64], best: NDArray[np.float64], n_errors: float) -> bool:
+    """Whether the mean of `terms` (n,) is within `n_errors` standard errors of that of `best`, row by row."""
+    deficit = best - terms
+    return bool(deficit.mean() <= n_errors * deficit.std() / np.sqrt(len(deficit)))
 
 
 def inlier_rows(distances: Array, rows: Array) -> Indices:
@@ -165,9 +169,7 @@ def landmark_scores(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return (shares * inverse(shares.sum(axis=0))).T
 
 
-def refine(
-    partition: Partition, psi: csr_matrix, spectrum: Spectrum, inliers: Indices, *, n_rounds: int
-) -> Partition:
+def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, inliers: Indices, *, n_rounds: int) -> Partition:
     """Let every row take the cluster that its landmarks belong to most, `n_rounds` times."""
     weights, n_clusters = psi[inliers], len(partition.centers)
     for _ in range(n_rounds):

@@ -66,7 +66,12 @@ def candidate_settings(
 
 
 def choose_setting(
-    rows: Array, n_clusters: int, settings: Sequence[FlatSetting], rng: np.random.RandomState, *, verbose: int = 0
+    rows: Array,
+    n_clusters: int,
+    settings: Sequence[FlatSetting],
+    rng: np.random.RandomState,
+    *,
+    verbose: int = 0,
 ) -> tuple[FlatSetting, list[FlatSetting]]:
     """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
 
@@ -84,7 +89,13 @@ def choose_setting(
         settings = try_settings(rows, n_clusters, settings, rng, max_rows=SAMPLE_ROWS)
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
-    report(verbose, "dimension %d, neighbourhood %s: modularity %.3f", best.dim, best.neighborhood, best.modularity)
+    report(
+        verbose,
+        "dimension %d, neighbourhood %s: modularity %.3f",
+        best.dim,
+        best.neighborhood,
+        best.modularity,
+    )
     return best, trials
 
 
@@ -102,14 +113,17 @@ def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetti
 
 def prefers_affine(trials: Sequence[FlatSetting]) -> bool:
     """Whether the best affine trial beats the best linear one by more than the margin."""
-    linear, affine = (
-        max(trial.modularity for trial in trials if trial.affine == wanted) for wanted in (False, True)
-    )
+    linear, affine = (max(trial.modularity for trial in trials if trial.affine == wanted) for wanted in (False, True))
     return affine > linear + AFFINE_MARGIN
 
 
 def try_settings(
-    rows: Array, n_clusters: int, settings: Sequence[FlatSetting], rng: np.random.RandomState, *, max_rows: int
+    rows: Array,
+    n_clusters: int,
+    settings: Sequence[FlatSetting],
+    rng: np.random.RandomState,
+    *,
+    max_rows: int,
 ) -> list[FlatSetting]:
     """Every setting with the modularity it reaches on a sample of the rows (n, p), all from the same landmarks."""
     if len(rows) > max_rows:

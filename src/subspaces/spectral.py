@@ -12,26 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, inverse
 
-Psi = Array | csr_matrix
-PsiBlocks = Callable[[], Iterator[Psi]]
+Psi: TypeAlias = Array | csr_matrix
+PsiBlocks: TypeAlias = Callable[[], Iterator[Psi]]
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
     """What embeds a row: the sums over the rows that were seen, and the eigenvectors without the trivial one."""
 
-    weights: NDArray[np.float64]  # (D,), of the landmarks
-    degree: NDArray[np.float64]  # (D,): deg(x) = psi(x) . degree
-    eigenvalues: NDArray[np.float64]  # (q,), descending, of v_2, v_3, ...
-    vectors: NDArray[np.float64]  # (D, q), eigenvectors of A^T A
+    weights: Array  # (D,), of the landmarks
+    degree: Array  # (D,): deg(x) = psi(x) . degree
+    eigenvalues: Array  # (q,), descending, of v_2, v_3, ...
+    vectors: Array  # (D, q), eigenvectors of A^T A
 
 
 def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Spectrum:
@@ -44,7 +45,7 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
         total, gram = _sums((psi, _row_sums(psi)) for psi in blocks())
         weights = inverse(total)
     else:
-        total = sum(_column_sums(psi) for psi in blocks())
+        total = np.sum([_column_sums(psi) for psi in blocks()], axis=0)
         _, gram = _sums((psi, _degrees(psi, total)) for psi in blocks())
         weights = np.ones_like(total)
     root = np.sqrt(weights)
@@ -74,11 +75,11 @@ def embed(psi: Psi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:
 
 def _sums(blocks: Iterable[tuple[Psi, Array]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum of psi (D,) and of psi psi^T / degree (D, D) over blocks of (psi, degrees)."""
-    total, gram = 0.0, 0.0
+    total, gram = np.zeros(()), np.zeros(())
     for psi, degrees in blocks:
         total = total + _column_sums(psi)
-        gram += _gram(psi, degrees)
-    return np.asarray(total), np.asarray(gram)
+        gram = gram + _gram(psi, degrees)
+    return total, gram
 
 
 def _row_sums(psi: Psi) -> Array:
@@ -89,15 +90,15 @@ def _column_sums(psi: Psi) -> NDArray[np.float64]:
     return np.asarray(psi.sum(axis=0, dtype=np.float64)).ravel()
 
 
-def _degrees(psi: Psi, degree: NDArray[np.float64]) -> Array:
+def _degrees(psi: Psi, degree: Array) -> Array:
     return np.asarray(psi @ degree.astype(psi.dtype))
 
 
 def _gram(psi: Psi, degrees: Array) -> NDArray[np.float64]:
     """psi^T diag(1/degrees) psi, summed in float64 over blocks: (D, D)."""
     scale = inverse(degrees, 0.5)
-    if issparse(psi):
-        scaled = psi.multiply(scale[:, None]).tocsr()
-        return np.asarray((scaled.T @ scaled).toarray(), np.float64)
-    scaled = psi * scale[:, None]
-    return np.asarray(scaled.T @ scaled, np.float64)
+    if isinstance(psi, np.ndarray):
+        scaled = psi * scale[:, None]
+        return np.asarray(scaled.T @ scaled, np.float64)
+    scaled = psi.multiply(scale[:, None]).tocsr()
+    return np.asarray((scaled.T @ scaled).toarray(), np.float64)

@@ -87,9 +87,7 @@ def _load(path: Path, names: Sequence[str]) -> dict[str, Bytes]:
 def _check_array(array: Bytes, archive: Archive, name: str, *, source: str, remedy: str) -> None:
     expected = archive.arrays[name]
     if array.dtype != np.uint8 or array.shape != expected.shape:
-        raise ValueError(
-            f"{source} has {name} of {array.dtype} {array.shape}, not of uint8 {expected.shape}: {remedy}"
-        )
+        raise ValueError(f"{source} has {name} of {array.dtype} {array.shape}, not of uint8 {expected.shape}: {remedy}")
     if hashlib.sha256(np.ascontiguousarray(array).data).hexdigest() == expected.sha256:
         return
     if archive.download is not None:
@@ -104,11 +102,7 @@ def _check_array(array: Bytes, archive: Archive, name: str, *, source: str, reme
 
 def _how_to_provide(archive: Archive, path: Path) -> str:
     contents = ", ".join(f"{name} {spec.shape}" for name, spec in archive.arrays.items())
-    reason = (
-        "no public file is known to hold these very arrays"
-        if archive.download is None
-        else "downloads are off"
-    )
+    reason = "no public file is known to hold these very arrays" if archive.download is None else "downloads are off"
     return (
         f"{path} is missing, and {reason}: put {archive.what} there as a .npz file of the uint8 arrays "
         f"{contents}, or set {FOLDER_VARIABLE} or data_home to the folder that has {archive.file_name}."

@@ -21,9 +21,7 @@ def whole_numbers(values: object, *, name: str, low: int, high: int | None = Non
     """The items of a list that is not empty, each between `low` and `high`."""
     if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
         raise TypeError(f"{name}={values!r} must be a list of whole numbers: {hint}.")
-    numbers = [
-        check_integer(f"{name}[{i}]", value, low=low, high=high, hint=hint) for i, value in enumerate(values)
-    ]
+    numbers = [check_integer(f"{name}[{i}]", value, low=low, high=high, hint=hint) for i, value in enumerate(values)]
     if not numbers:
         raise ValueError(f"{name}={values!r} is empty: {hint}.")
     return numbers

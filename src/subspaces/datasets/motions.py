@@ -197,8 +197,6 @@ def _rotations(axis: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArra
     x, y, z = axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     turned: NDArray[np.float64] = (
-        np.eye(3)
-        + np.sin(angles)[:, None, None] * cross
-        + (1 - np.cos(angles))[:, None, None] * (cross @ cross)
+        np.eye(3) + np.sin(angles)[:, None, None] * cross + (1 - np.cos(angles))[:, None, None] * (cross @ cross)
     )
     return turned

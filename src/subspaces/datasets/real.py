@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._pca import principal_scores
 from subspaces._validation import check_integer, check_option
 from subspaces.datasets._archives import (
     Archive,
@@ -24,7 +25,6 @@ from subspaces.datasets._archives import (
     read_arrays,
 )
 from subspaces.datasets._arguments import RandomSource, WholeNumbers, random_generator, whole_numbers
-from subspaces._pca import principal_scores
 
 Subset = Literal["train", "test", "all"]
 
@@ -214,17 +214,13 @@ def _checked_persons(
 ) -> Sequence[int]:
     if persons is not None:
         if n_persons is not None:
-            raise ValueError(
-                f"n_persons={n_persons} and persons={persons!r} are both given: pass one of them."
-            )
+            raise ValueError(f"n_persons={n_persons} and persons={persons!r} are both given: pass one of them.")
         hint = "pass a list of numbers of persons, such as [1, 2, 5]"
         return whole_numbers(persons, name="persons", low=1, high=N_PERSONS, hint=hint)
     if n_persons is None:
         return range(1, N_PERSONS + 1)
     count = check_integer("n_persons", n_persons, low=1, high=N_PERSONS, hint="None takes all persons")
-    drawn: list[int] = (
-        random_generator(random_state).choice(np.arange(1, N_PERSONS + 1), count, replace=False).tolist()
-    )
+    drawn: list[int] = random_generator(random_state).choice(np.arange(1, N_PERSONS + 1), count, replace=False).tolist()
     return drawn
 
 
@@ -244,20 +240,15 @@ def _download_mnist() -> dict[str, Bytes]:
         "y_test": "t10k-labels-idx1-ubyte.gz",
     }
     arrays = {
-        name: parse_idx(fetch([mirror + file for mirror in MNIST_MIRRORS]), source=file)
-        for name, file in files.items()
+        name: parse_idx(fetch([mirror + file for mirror in MNIST_MIRRORS]), source=file) for name, file in files.items()
     }
-    return {
-        name: array.reshape(len(array), -1) if name[0] == "X" else array for name, array in arrays.items()
-    }
+    return {name: array.reshape(len(array), -1) if name[0] == "X" else array for name, array in arrays.items()}
 
 
 def _download_pen_digits() -> dict[str, Bytes]:
     arrays = {}
     for part, file in (("train", "pendigits.tra"), ("test", "pendigits.tes")):
-        arrays[f"X_{part}"], arrays[f"y_{part}"] = parse_pen_digits(
-            fetch([PEN_DIGITS_ADDRESS + file]), source=file
-        )
+        arrays[f"X_{part}"], arrays[f"y_{part}"] = parse_pen_digits(fetch([PEN_DIGITS_ADDRESS + file]), source=file)
     return arrays
 
 
@@ -265,9 +256,7 @@ MNIST = Archive(
     file_name="mnist.npz",
     what="the MNIST digits",
     arrays={
-        "X_train": ArraySpec(
-            (60000, 784), "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757"
-        ),
+        "X_train": ArraySpec((60000, 784), "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757"),
         "y_train": ArraySpec((60000,), "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13"),
         "X_test": ArraySpec((10000, 784), "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161"),
         "y_test": ArraySpec((10000,), "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5"),

@@ -1,4 +1,4 @@
-"""Kernels in closed form: what the random features of `kernels.py` converge to."""
+"""Kernels in closed form: what the random features converge to."""
 
 from __future__ import annotations
 

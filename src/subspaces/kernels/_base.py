@@ -1,0 +1,83 @@
+"""What all feature maps share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import vstack
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array
+from subspaces._blocks import row_blocks
+from subspaces._validation import check_integer, check_option, check_rows
+from subspaces.landmarks import choose_landmarks
+from subspaces.spectral import Psi
+
+
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What all maps share. A map of your own defines `_draw` and `_map`; see `CustomFeatures` for a simpler way."""
+
+    n_components: int
+    random_state: Any
+
+    @abstractmethod
+    def _draw(self, x: Array, rng: np.random.RandomState) -> int:
+        """Check parameters, draw the points y from the measure, keep them, return how many features they give."""
+
+    @abstractmethod
+    def _map(self, x: Array) -> Psi:
+        """psi of a block of rows (b, p): (b, D)."""
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Draw the points y_1, ..., y_D; `X` (n, p) gives their space and, where the measure is the data, the data."""
+        x = check_rows(self, X, reset=True)
+        check_integer("n_components", self.n_components, low=1)
+        self._n_features_out = self._draw(x, check_random_state(self.random_state))
+        return self
+
+    def transform(self, X: ArrayLike) -> Psi:
+        """psi of rows (n, p): (n, D), a CSR matrix where only the nearest landmarks are kept."""
+        check_is_fitted(self)
+        return stack(list(self.blocks(check_rows(self, X, reset=False))))
+
+    def blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[Psi]:
+        """psi of checked rows (n, p), one block of rows after another."""
+        for rows in self.slices(x, block_rows=block_rows):
+            yield self._map(x[rows])
+
+    def slices(self, x: Array, *, block_rows: int | None = None) -> Iterator[slice]:
+        """The rows of each block."""
+        return row_blocks(len(x), self._row_bytes(x), block_rows=block_rows)
+
+    def _row_bytes(self, x: Array) -> int:
+        return 2 * self._n_features_out * x.itemsize
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def stack(blocks: Sequence[Psi]) -> Psi:
+    """Blocks of psi, dense or sparse, as one."""
+    return np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else vstack(blocks, format="csr")
+
+
+def draw_landmarks(x: Array, landmarks: str | ArrayLike, count: int, rng: np.random.RandomState) -> Array:
+    """Landmark points (D, p) for rows `x` (n, p): chosen by a named method, or the user's own."""
+    if isinstance(landmarks, str):
+        check_option("landmarks", landmarks, ("kmeans", "random"))
+        return choose_landmarks(x, count, method=landmarks, rng=rng)
+    points = np.asarray(landmarks, x.dtype)
+    if points.ndim != 2 or points.shape[1] != x.shape[1] or not len(points) or not np.isfinite(points).all():
+        raise ValueError(
+            f"landmarks of shape {points.shape} must be finite, with shape (D, {x.shape[1]}) and D >= 1: "
+            f"one row per landmark point, with the columns of X."
+        )
+    return points

@@ -1,0 +1,302 @@
+"""Features that fall off with the distance to landmarks: points (Example II) or flats (Section 3)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
+
+from subspaces._array import Array, Indices, within_mad
+from subspaces._validation import check_integer, check_option, check_positive
+from subspaces.flats import (
+    Beta2,
+    Flats,
+    beta2_neighborhoods,
+    distance_row_bytes,
+    distances_to,
+    fit_flats,
+    nearest_rows,
+    smallest,
+)
+from subspaces.kernels import exact
+from subspaces.kernels._base import FeatureMap, draw_landmarks, stack
+from subspaces.spectral import Psi
+
+# Where all landmarks share one sigma it is the typical distance to this nearest of them, over this many rows.
+SIGMA_RANK = 5
+SIGMA_ROWS = 1000
+# A flat whose own rows lie this many deviations farther off than is usual describes no cluster.
+FLAT_DEVIATIONS = 5.0
+
+
+class _DistanceFeatures(FeatureMap):
+    """Features that fall off with the squared distance to landmarks: dense, or only of the nearest few.
+
+    Dense: exp(-distance^2 / width) / sqrt(D). With `n_nearest`, the row keeps its nearest landmarks and is scaled to
+    sum one; with sigma "auto" the width of a row is the gap between its nearest and its farthest kept landmark.
+    """
+
+    sigma: float | str
+    n_nearest: int | None
+
+    @abstractmethod
+    def _distances(self) -> Callable[[Array], Array]:
+        """The function from rows (b, p) to squared distances (b, D)."""
+
+    @abstractmethod
+    def _width(self, sigma: float) -> float:
+        """What the squared distance is divided by."""
+
+    def describe(self, x: Array) -> tuple[Psi, Array]:
+        """psi (n, D) of checked rows (n, p), and their distances (n,) to the nearest landmark."""
+        psi, distances = zip(*self.described_blocks(x), strict=True)
+        return stack(psi), np.concatenate(distances)
+
+    def described_blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[tuple[Psi, Array]]:
+        """The same, one block of rows after another."""
+        distances = self._distances()
+        for rows in self.slices(x, block_rows=block_rows):
+            table = distances(x[rows])
+            yield self._weigh(table), np.sqrt(table.min(axis=1))
+
+    def blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[Psi]:
+        for psi, _ in self.described_blocks(x, block_rows=block_rows):
+            yield psi
+
+    def _map(self, x: Array) -> Psi:
+        return self._weigh(self._distances()(x))
+
+    def _weigh(self, table: Array) -> Psi:
+        if self.n_nearest is not None:
+            index = smallest(table, self.n_nearest)
+            width = None if self.sigma == "auto" else self._width(self.sigma_)
+            return sparse_weights(np.take_along_axis(table, index, 1), index, table.shape[1], width=width)
+        psi = np.exp(table / -self._width(self.sigma_))
+        psi /= float(np.sqrt(table.shape[1]))
+        return psi
+
+    def _choose_sigma(self, x: Array, rng: np.random.RandomState) -> float:
+        """The user's sigma, or a typical one, measured on a sample of the rows."""
+        if self.sigma != "auto":
+            return check_positive("sigma", self.sigma, hint='give a length, or "auto"')
+        table = self._distances()(x[rng.choice(len(x), min(len(x), SIGMA_ROWS), replace=False)])
+        rank = min(self.n_nearest or SIGMA_RANK, table.shape[1])
+        nearest = np.sort(np.take_along_axis(table, smallest(table, rank), 1), axis=1)
+        squared = nearest[:, -1] - (0 if self.n_nearest is None else nearest[:, 0])
+        return float(np.sqrt(np.median(squared))) or 1.0
+
+
+def sparse_weights(distances: Array, index: Indices, n_columns: int, *, width: float | None = None) -> csr_matrix:
+    """Row-stochastic weights (n, n_columns) from squared `distances` (n, r) to the landmarks at `index` (n, r).
+
+    exp(-(distance - smallest) / width) over the row's sum. Without `width` each row has its own, the gap between
+    its smallest and largest distance.
+    """
+    low = distances.min(axis=1, keepdims=True)
+    gap = distances - low
+    scale = gap.max(axis=1, keepdims=True) if width is None else np.asarray(width, distances.dtype)
+    weights = np.exp(-gap / np.where(scale > 0, scale, 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    n, r = index.shape
+    indptr = np.arange(0, n * r + 1, r)
+    return csr_matrix((weights.ravel(), index.ravel().astype(np.int32), indptr), shape=(n, n_columns))
+
+
+class LandmarkFeatures(_DistanceFeatures):
+    """Gaussian bumps at landmark points of the data (Example II): f(x, y) = exp(-|x - y|^2 / (2 sigma^2)).
+
+    Use it where clusters are curved but locally dense. The paper's constant factor cancels in every use and is left
+    out.
+
+    Parameters
+    ----------
+    n_components : int, default=1000
+        Number D of landmarks; at most n are used.
+    sigma : float or "auto", default="auto"
+        Width of the bumps. "auto" with `n_nearest` is a width per row; without, the typical distance to the fifth
+        nearest landmark.
+    n_nearest : int or None, default=None
+        Keep only this many nearest landmarks of each row, with weights that sum to one. None keeps all.
+    landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (D, p)
+    sigma_ : float
+        The width; where each row has its own, their median.
+
+    References
+    ----------
+    Chen, X. and Cai, D. (2011). Large scale spectral clustering with landmark-based representation. AAAI.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from subspaces.kernels import LandmarkFeatures
+    >>> X, _ = make_blobs(100, random_state=0)
+    >>> LandmarkFeatures(20, n_nearest=5, random_state=0).fit_transform(X).shape
+    (100, 20)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1000,
+        *,
+        sigma: float | str = "auto",
+        n_nearest: int | None = None,
+        landmarks: str | ArrayLike = "kmeans",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.sigma = sigma
+        self.n_nearest = n_nearest
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def _draw(self, x: Array, rng: np.random.RandomState) -> int:
+        self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
+        check_n_nearest(self.n_nearest, len(self.landmarks_))
+        self.sigma_ = self._choose_sigma(x, rng)
+        return len(self.landmarks_)
+
+    def _distances(self) -> Callable[[Array], Array]:
+        # Points are flats of dimension zero.
+        return distances_to(Flats(self.landmarks_, np.empty((*self.landmarks_.shape, 0), self.landmarks_.dtype)))
+
+    def _width(self, sigma: float) -> float:
+        return 2 * sigma**2
+
+
+class SubspaceFeatures(_DistanceFeatures):
+    """Nearness to subspaces (Section 3): f(x, L) = exp(-dist(x, L)^2 / sigma^2). The map of FLS.
+
+    Parameters
+    ----------
+    n_components : int, default=1000
+        Number D of subspaces; at most n landmark flats are used.
+    subspace_dim : int, default=3
+        Dimension d of every subspace.
+    measure : {"landmarks", "uniform"}, default="landmarks"
+        "landmarks": a flat fitted to the rows around each landmark point. "uniform": uniform on the Grassmannian,
+        blind to the data (Lemma 3.1), for comparison and for tests.
+    sigma : float or "auto", default="auto"
+        Width. "auto" with `n_nearest` is a width per row; without, the typical distance to the fifth nearest flat.
+    n_nearest : int or None, default=None
+        Keep only this many nearest flats of each row, with weights that sum to one. None keeps all.
+    landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
+    neighborhood : Beta2 or int, default=Beta2()
+        How many rows a flat is fitted to: chosen at each landmark by beta2 numbers, or this many.
+    affine : bool, default=True
+        Whether flats have a centre, or pass through the origin.
+    trim : bool, default=False
+        Drop flats that fit their own rows far worse than is usual.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    flats_ : Flats
+    landmarks_ : ndarray of shape (D, p), only with measure="landmarks"
+    sigma_ : float
+        The width; where each row has its own, their median.
+
+    Examples
+    --------
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.kernels import SubspaceFeatures
+    >>> X, y = make_subspaces((2, 2), 6, random_state=0)
+    >>> SubspaceFeatures(50, subspace_dim=2, random_state=0).fit(X).flats_.bases.shape
+    (50, 6, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1000,
+        *,
+        subspace_dim: int = 3,
+        measure: str = "landmarks",
+        sigma: float | str = "auto",
+        n_nearest: int | None = None,
+        landmarks: str | ArrayLike = "kmeans",
+        neighborhood: Beta2 | int = Beta2(),  # noqa: B008, it is immutable
+        affine: bool = True,
+        trim: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.subspace_dim = subspace_dim
+        self.measure = measure
+        self.sigma = sigma
+        self.n_nearest = n_nearest
+        self.landmarks = landmarks
+        self.neighborhood = neighborhood
+        self.affine = affine
+        self.trim = trim
+        self.random_state = random_state
+
+    def _draw(self, x: Array, rng: np.random.RandomState) -> int:
+        check_option("measure", self.measure, ("landmarks", "uniform"))
+        dim = check_integer(
+            "subspace_dim",
+            self.subspace_dim,
+            low=1,
+            high=x.shape[1] - 1,
+            hint=f"X has n_features={x.shape[1]}, and a subspace must leave at least one direction out",
+        )
+        if self.measure == "uniform":
+            self.flats_ = uniform_flats(self.n_components, x.shape[1], dim, rng, x.dtype)
+        else:
+            self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
+            self.flats_ = self._landmark_flats(x, dim)
+        check_n_nearest(self.n_nearest, len(self.flats_))
+        self.sigma_ = self._choose_sigma(x, rng)
+        return len(self.flats_)
+
+    def _landmark_flats(self, x: Array, dim: int) -> Flats:
+        neighborhoods: list[Indices] | Indices
+        if isinstance(self.neighborhood, Beta2):
+            neighborhoods = beta2_neighborhoods(x, self.landmarks_, dim, self.neighborhood, affine=self.affine)
+        else:
+            size = check_integer("neighborhood", self.neighborhood, low=1, hint="give a size, or Beta2()")
+            neighborhoods = nearest_rows(x, self.landmarks_, min(size, len(x)))
+        flats, residuals = fit_flats(x, neighborhoods, dim, affine=self.affine)
+        usable = usable_flats(residuals, x)
+        return flats[usable] if self.trim and len(usable) > (self.n_nearest or 0) else flats
+
+    def _distances(self) -> Callable[[Array], Array]:
+        return distances_to(self.flats_)
+
+    def _width(self, sigma: float) -> float:
+        return sigma**2
+
+    def _row_bytes(self, x: Array) -> int:
+        return distance_row_bytes(self.flats_, x.dtype)
+
+    def exact_kernel(self, X: Array, Y: Array) -> Array:
+        """The kernel itself (n, m) under the uniform measure; the landmark measure has no closed form."""
+        check_option("measure", self.measure, ("uniform",))
+        sigma = check_positive("sigma", self.sigma)
+        return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
+
+
+def check_n_nearest(n_nearest: int | None, count: int) -> None:
+    """Refuse more nearest landmarks than there are."""
+    if n_nearest is not None:
+        check_integer("n_nearest", n_nearest, low=1, high=count, hint=f"there are {count} landmarks")
+
+
+def uniform_flats(count: int, ambient_dim: int, dim: int, rng: np.random.RandomState, dtype: np.dtype[Any]) -> Flats:
+    """`count` linear subspaces drawn uniformly from the Grassmannian."""
+    # The column space of a Gaussian matrix is uniform, by rotation invariance.
+    bases = np.linalg.qr(rng.standard_normal((count, ambient_dim, dim)))[0]
+    return Flats(np.zeros((count, ambient_dim), dtype), bases.astype(dtype))
+
+
+def usable_flats(residuals: Array, x: Array) -> Indices:
+    """Indices of the flats whose own mean squared residual (m,) is not far above the usual."""
+    scale = float(np.einsum("np,np->", x, x, dtype=np.float64) / len(x))
+    return np.flatnonzero(within_mad(residuals, width=FLAT_DEVIATIONS, scale=scale))

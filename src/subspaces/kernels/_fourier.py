@@ -1,0 +1,97 @@
+"""Random Fourier features (Example I)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from subspaces._array import Array
+from subspaces._validation import check_option, check_positive
+from subspaces.kernels import exact
+from subspaces.kernels._base import FeatureMap
+
+
+class FourierFeatures(FeatureMap):
+    """Random Fourier features: any shift-invariant kernel, by the measure of its frequencies (Example I).
+
+    Use it where distance alone tells clusters apart.
+
+    Parameters
+    ----------
+    n_components : int, default=1000
+        Number D of features.
+    kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
+        A callable `kernel(shape, rng)` returns frequencies of `shape` (p, D), drawn from a measure of your own.
+    sigma : float, default=1.0
+        Length scale of the kernel; with a callable, frequencies are divided by it.
+    nu : float, default=1.5
+        Smoothness of the Matern kernel.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (p, D)
+    phases_ : ndarray of shape (D,)
+
+    References
+    ----------
+    Rahimi, A. and Recht, B. (2007). Random features for large-scale kernel machines. NIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from subspaces.kernels import FourierFeatures
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0]])
+    >>> psi = FourierFeatures(20_000, random_state=0).fit_transform(X)
+    >>> bool(abs(psi[0] @ psi[1] - np.exp(-0.5)) < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1000,
+        *,
+        kernel: str | Callable[[tuple[int, int], np.random.RandomState], Array] = "gaussian",
+        sigma: float = 1.0,
+        nu: float = 1.5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.nu = nu
+        self.random_state = random_state
+
+    def _draw(self, x: Array, rng: np.random.RandomState) -> int:
+        sigma = check_positive("sigma", self.sigma)
+        shape = (x.shape[1], self.n_components)
+        if callable(self.kernel):
+            draws = np.asarray(self.kernel(shape, rng), np.float64)
+            if draws.shape != shape:
+                raise ValueError(f"kernel(shape, rng) returned shape {draws.shape}: it must return {shape}.")
+        else:
+            check_option("kernel", self.kernel, ("gaussian", "laplacian", "matern"))
+            draws = rng.standard_cauchy(shape) if self.kernel == "laplacian" else rng.standard_normal(shape)
+            if self.kernel == "matern":
+                freedom = 2 * check_positive("nu", self.nu)
+                draws /= np.sqrt(rng.chisquare(freedom, shape[1]) / freedom)
+        self.frequencies_ = (draws / sigma).astype(x.dtype)
+        self.phases_ = rng.uniform(0, 2 * np.pi, shape[1]).astype(x.dtype)
+        return shape[1]
+
+    def _map(self, x: Array) -> Array:
+        waves = x @ self.frequencies_.astype(x.dtype, copy=False)
+        waves += self.phases_.astype(x.dtype, copy=False)
+        np.cos(waves, out=waves)
+        waves *= float(np.sqrt(2 / self._n_features_out))
+        return waves
+
+    def exact_kernel(self, X: Array, Y: Array) -> Array:
+        """The kernel itself (n, m), where it has a name."""
+        check_option("kernel", self.kernel, ("gaussian", "laplacian", "matern"))
+        if self.kernel == "matern":
+            return exact.matern_kernel(X, Y, sigma=self.sigma, nu=self.nu)
+        kernel = getattr(exact, f"{self.kernel}_kernel")
+        return kernel(X, Y, sigma=self.sigma)

@@ -1,0 +1,87 @@
+"""Nystrom features: whitened columns of a kernel matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from subspaces._array import Array
+from subspaces._validation import check_option, check_positive
+from subspaces.kernels import exact
+from subspaces.kernels._base import FeatureMap, draw_landmarks
+
+
+class NystromFeatures(FeatureMap):
+    """Columns of a kernel matrix at landmark points, whitened so that inner products give the kernel back.
+
+    psi(x) = K_mm^(-1/2) k_m(x): exact on the landmarks, and everywhere once they span the data.
+
+    Parameters
+    ----------
+    n_components : int, default=1000
+        Number D of landmarks; at most n are used.
+    kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
+        A callable takes two arrays of rows and returns the matrix of their kernel values.
+    sigma : float, default=1.0
+        Length scale of a named kernel.
+    landmarks : {"random", "kmeans"} or array-like of shape (D, p), default="random"
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (D, p)
+    whitening_ : ndarray of shape (D, D)
+
+    References
+    ----------
+    Williams, C. and Seeger, M. (2001). Using the Nystrom method to speed up kernel machines. NIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from subspaces.kernels import NystromFeatures
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> psi = NystromFeatures(30, random_state=0).fit_transform(X)
+    >>> bool(np.allclose(np.diag(psi @ psi.T), 1))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1000,
+        *,
+        kernel: str | Callable[[Array, Array], Array] = "gaussian",
+        sigma: float = 1.0,
+        landmarks: str | ArrayLike = "random",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def _draw(self, x: Array, rng: np.random.RandomState) -> int:
+        check_positive("sigma", self.sigma)
+        self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
+        values, vectors = np.linalg.eigh(np.asarray(self.exact_kernel(self.landmarks_, self.landmarks_), np.float64))
+        # Directions that the kernel matrix does not have are left out, not divided by zero.
+        floor = len(values) * np.finfo(np.float64).eps * values[-1]
+        scale = np.where(values > floor, 1 / np.sqrt(np.maximum(values, floor)), 0)
+        self.whitening_ = (vectors * scale) @ vectors.T
+        return len(self.landmarks_)
+
+    def _map(self, x: Array) -> Array:
+        columns = np.asarray(self.exact_kernel(x, self.landmarks_), np.float64)
+        return (columns @ self.whitening_).astype(x.dtype, copy=False)
+
+    def exact_kernel(self, X: Array, Y: Array) -> Array:
+        """The kernel itself: (n, m)."""
+        if callable(self.kernel):
+            return self.kernel(X, Y)
+        check_option("kernel", self.kernel, ("gaussian", "laplacian", "matern"))
+        kernel = getattr(exact, f"{self.kernel}_kernel")
+        return kernel(X, Y, sigma=self.sigma)
