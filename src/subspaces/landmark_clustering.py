@@ -18,16 +18,17 @@ from subspaces._log import report
 from subspaces._validation import check_integer, check_option, check_positive, check_rows
 from subspaces.flats import Beta2, Flats, fit_flats
 from subspaces.kernels import SubspaceFeatures
+from subspaces.kernels._distance import as_neighborhood
 from subspaces.partition import (
     assign,
     assign_embedded,
+    choose_partition,
     cluster_shares,
-    cluster_sparse,
     inlier_rows,
     modularity,
     plain_partition,
-    refine,
     row_stochastic,
+    vector_counts,
 )
 from subspaces.rows import MAX_COLUMNS, is_off_center, prepare_rows
 from subspaces.search import FlatSetting, candidate_settings, choose_setting
@@ -35,7 +36,6 @@ from subspaces.spectral import compute_spectrum, embed
 
 N_LANDMARKS = 2000
 N_STARTS = 10
-REFINE_ROUNDS = 5
 
 
 class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,8 +62,9 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         of them, as in the paper.
     landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
         How landmark points are chosen, or the points themselves.
-    neighborhood : int, Beta2 or "auto", default="auto"
-        How many rows a flat is fitted to; `Beta2()` chooses at each landmark. "auto" is searched with the dimension.
+    neighborhood : int, "beta2", Beta2 or "auto", default="auto"
+        How many rows a flat is fitted to; "beta2" chooses at each landmark, in the sizes that a `Beta2` names. "auto"
+        is searched with the dimension.
     affine : bool or "auto", default="auto"
         Whether the flats have centres of their own or pass through the origin of the prepared rows.
     center : bool or "auto", default="auto"
@@ -257,8 +258,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             check_integer("n_components", self.n_components, low=1)
         for name in ("affine", "center", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
-        if self.neighborhood != "auto" and not isinstance(self.neighborhood, Beta2):
-            check_integer("neighborhood", self.neighborhood, low=1, hint='give a size, Beta2(), or "auto"')
+        if self.neighborhood != "auto":
+            as_neighborhood(self.neighborhood)
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -329,18 +330,19 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
         """The same over the nearest landmarks of each row, whose few weights are kept in memory."""
         psi, self.outlier_scores_ = self._features.describe(rows)
-        inliers = inlier_rows(self.outlier_scores_, rows)
-        self._spectrum, self._partition = cluster_sparse(
+        counts = vector_counts(self.n_clusters) if self.n_components == "auto" else [int(self.n_components)]
+        self._spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+        self._partition = choose_partition(
             psi,
-            inliers,
+            self._spectrum,
+            inlier_rows(self.outlier_scores_, rows),
             self.n_clusters,
-            n_components=_unless_auto(self.n_components),
+            counts=counts,
             n_starts=N_STARTS,
-            n_errors=2,
+            # Where every row is a landmark, its own flat would only confirm the label it has.
+            polish=self._features.n_components < len(rows),
             rng=rng,
         )
-        if psi.shape[1] < len(rows):
-            self._partition = refine(self._partition, psi, self._spectrum, inliers, n_rounds=REFINE_ROUNDS)
         self.labels_ = np.concatenate(
             [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
         )

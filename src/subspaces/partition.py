@@ -20,10 +20,15 @@ from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Indices, Labels, inverse, unit_rows, within_mad
 from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.spectral import Psi, Spectrum, compute_spectrum, embed
+from subspaces.spectral import Psi, Spectrum, embed
 
 # k-means is fitted on at most this many rows; its centres do not move visibly with more.
 MAX_FIT_ROWS = 12_000
+# Partitions whose modularities differ by less than this many standard errors are equally good.
+N_ERRORS = 2.0
+# Rounds of refinement for every candidate, and for the winner.
+TRIAL_ROUNDS = 5
+FINAL_ROUNDS = 20
 # Rows farther from every flat than this many deviations do not vote.
 ROW_DEVIATIONS = 3.0
 
@@ -58,73 +63,61 @@ def plain_partition(embedding: Array, n_clusters: int, *, n_starts: int, rng: np
 
 def choose_partition(
     psi: csr_matrix,
-    embedding: Array,
+    spectrum: Spectrum,
     inliers: Indices,
     n_clusters: int,
     *,
     counts: Sequence[int],
     n_starts: int,
-    n_errors: float,
+    polish: bool,
     rng: np.random.RandomState,
 ) -> Partition:
-    """The k-means partition, over numbers of eigenvectors `counts` and starts, of the best modularity.
+    """The best partition by modularity, over numbers of eigenvectors `counts` and starts of k-means.
 
-    `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. For each number of eigenvectors the
-    best start is kept; then the smallest number is taken whose modularity is within `n_errors` standard errors of the
-    best.
+    `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. For each number of eigenvectors the best
+    start is kept. With `polish` these are refined on the landmarks and the largest modularity wins. Without, the
+    smallest number of eigenvectors wins whose modularity is not clearly below the largest.
     """
-    counts = sorted({min(count, embedding.shape[1]) for count in counts})
-    sample = inliers
-    if len(inliers) > MAX_FIT_ROWS:
-        sample = rng.choice(inliers, MAX_FIT_ROWS, replace=False)
     weights = psi[inliers]
-    candidates: list[tuple[Partition, NDArray[np.float64]]] = []
-    for count in counts:
+    embedding = embed(weights, spectrum)
+    sample = _at_most(np.arange(len(inliers)), MAX_FIT_ROWS, rng)
+    candidates = []
+    for count in sorted({min(count, embedding.shape[1]) for count in counts}):
         rows = unit_rows(embedding[:, :count])
         runs = kmeans(rows[sample], n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
-        tried = []
-        for centers in runs.points:
-            terms = modularity_terms(weights, nearest_centers(rows[inliers], centers), n_clusters)
-            tried.append((Partition(count, centers, modularity=float(terms.mean())), terms))
-        candidates.append(max(tried, key=_by_modularity))
-    _, best = max(candidates, key=_by_modularity)
-    return next(partition for partition, terms in candidates if _as_good(terms, best, n_errors))
+        tried = [_judged(Partition(count, centers), weights, spectrum) for centers in runs.points]
+        candidates.append(max(tried, key=lambda partition: partition.modularity))
+    if polish:
+        candidates = [refine(partition, weights, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
+    best = max(candidates, key=lambda partition: partition.modularity)
+    if polish:
+        return refine(best, weights, spectrum, n_rounds=FINAL_ROUNDS)
+    return next(partition for partition in candidates if _as_good(partition, best, weights, spectrum))
 
 
-def _by_modularity(candidate: tuple[Partition, NDArray[np.float64]]) -> float:
-    return candidate[0].modularity
+def _at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
+    return index if len(index) <= count else rng.choice(index, count, replace=False)
 
 
-def _as_good(terms: NDArray[np.float64], best: NDArray[np.float64], n_errors: float) -> bool:
-    """Whether the mean of `terms` (n,) is within `n_errors` standard errors of that of `best`, row by row."""
-    deficit = best - terms
-    return bool(deficit.mean() <= n_errors * deficit.std() / np.sqrt(len(deficit)))
+def _judged(partition: Partition, psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """The partition with its modularity on rows psi (n, D)."""
+    shares = cluster_shares(psi, assign(psi, spectrum, partition), len(partition.centers))
+    return replace(partition, modularity=modularity(shares))
+
+
+def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
+    """Whether `partition` is within a few standard errors of `best`, compared row by row."""
+    terms, best_terms = (
+        modularity_terms(psi, assign(psi, spectrum, each), len(each.centers)) for each in (partition, best)
+    )
+    deficit = best_terms - terms
+    return bool(deficit.mean() <= N_ERRORS * deficit.std() / np.sqrt(len(deficit)))
 
 
 def inlier_rows(distances: Array, rows: Array) -> Indices:
     """Indices of the rows whose distance (n,) to the nearest flat is not far above the usual."""
     scale = float(np.sqrt(np.einsum("np,np->", rows, rows, dtype=np.float64) / len(rows)))
     return np.flatnonzero(within_mad(distances, width=ROW_DEVIATIONS, scale=scale))
-
-
-def cluster_sparse(
-    psi: csr_matrix,
-    inliers: Indices,
-    n_clusters: int,
-    *,
-    n_starts: int,
-    n_errors: float,
-    rng: np.random.RandomState,
-    n_components: int | None = None,
-) -> tuple[Spectrum, Partition]:
-    """The spectral step and the choice of a partition, from sparse psi (n, D)."""
-    counts = [n_components] if n_components is not None else vector_counts(n_clusters)
-    spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
-    embedding = embed(psi, spectrum)
-    partition = choose_partition(
-        psi, embedding, inliers, n_clusters, counts=counts, n_starts=n_starts, n_errors=n_errors, rng=rng
-    )
-    return spectrum, partition
 
 
 def vector_counts(n_clusters: int) -> list[int]:
@@ -140,10 +133,13 @@ def vector_counts(n_clusters: int) -> list[int]:
 
 def cluster_shares(psi: Psi, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
     """S (K, D): the mean over rows of [label = k] psi."""
-    n = len(labels)
-    member = csr_matrix((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
-    shares = member.T @ psi
-    return np.asarray(shares.toarray() if hasattr(shares, "toarray") else shares) / n
+    n, n_landmarks = psi.shape
+    if isinstance(psi, np.ndarray):
+        member = csr_matrix((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+        return np.asarray(member.T @ psi) / n
+    cells = np.repeat(labels.astype(np.int64), np.diff(psi.indptr)) * n_landmarks + psi.indices
+    sums = np.bincount(cells, weights=psi.data, minlength=n_clusters * n_landmarks)
+    return sums.reshape(n_clusters, n_landmarks) / n
 
 
 def row_stochastic(psi: Psi) -> Psi:
@@ -169,10 +165,17 @@ def landmark_scores(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return (shares * inverse(shares.sum(axis=0))).T
 
 
-def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, inliers: Indices, *, n_rounds: int) -> Partition:
-    """Let every row take the cluster that its landmarks belong to most, `n_rounds` times."""
-    weights, n_clusters = psi[inliers], len(partition.centers)
+def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_rounds: int) -> Partition:
+    """Let every row take the cluster that its landmarks belong to most, until nothing moves or `n_rounds` times.
+
+    A step of coordinate ascent: `psi` (n, D) are the rows that vote.
+    """
+    n_clusters = len(partition.centers)
+    labels = assign(psi, spectrum, partition)
     for _ in range(n_rounds):
-        shares = cluster_shares(weights, assign(weights, spectrum, partition), n_clusters)
+        shares = cluster_shares(psi, labels, n_clusters)
         partition = replace(partition, landmark_scores=landmark_scores(shares).astype(psi.dtype))
-    return partition
+        before, labels = labels, assign(psi, spectrum, partition)
+        if (before == labels).all():
+            break
+    return _judged(partition, psi, spectrum)

@@ -15,7 +15,8 @@ from subspaces._log import report
 from subspaces.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
 from subspaces.landmarks import choose_landmarks
-from subspaces.partition import cluster_sparse, inlier_rows
+from subspaces.partition import choose_partition, inlier_rows, vector_counts
+from subspaces.spectral import compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
 SAMPLE_ROWS = 10_000
@@ -35,7 +36,7 @@ class FlatSetting:
     """One way to fit landmark flats, and what it scored."""
 
     dim: int
-    neighborhood: int | Beta2
+    neighborhood: int | str | Beta2
     affine: bool
     unit: bool  # whether rows are scaled to unit norm
     modularity: float = float("nan")
@@ -50,7 +51,7 @@ def candidate_settings(
     affine: bool,
     unit: bool,
     dim: int | None = None,
-    neighborhood: int | Beta2 | None = None,
+    neighborhood: int | str | Beta2 | None = None,
 ) -> list[FlatSetting]:
     """The settings to try: a ladder of dimensions, each with a tight and a wide neighbourhood.
 
@@ -156,5 +157,8 @@ def setting_modularity(
         trim=True,
     ).fit(rows)
     psi, distances = features.describe(rows)
-    _, partition = cluster_sparse(psi, inlier_rows(distances, rows), n_clusters, n_starts=2, n_errors=1, rng=rng)
-    return partition.modularity
+    counts = vector_counts(n_clusters)
+    spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+    return choose_partition(
+        psi, spectrum, inlier_rows(distances, rows), n_clusters, counts=counts, n_starts=2, polish=False, rng=rng
+    ).modularity

@@ -189,8 +189,9 @@ class SubspaceFeatures(_DistanceFeatures):
     n_nearest : int or None, default=None
         Keep only this many nearest flats of each row, with weights that sum to one. None keeps all.
     landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
-    neighborhood : Beta2 or int, default=Beta2()
-        How many rows a flat is fitted to: chosen at each landmark by beta2 numbers, or this many.
+    neighborhood : "beta2", Beta2 or int, default="beta2"
+        How many rows a flat is fitted to: chosen at each landmark by beta2 numbers, in the sizes that a `Beta2`
+        names, or this many.
     affine : bool, default=True
         Whether flats have a centre, or pass through the origin.
     trim : bool, default=False
@@ -222,7 +223,7 @@ class SubspaceFeatures(_DistanceFeatures):
         sigma: float | str = "auto",
         n_nearest: int | None = None,
         landmarks: str | ArrayLike = "kmeans",
-        neighborhood: Beta2 | int = Beta2(),  # noqa: B008, it is immutable
+        neighborhood: str | Beta2 | int = "beta2",
         affine: bool = True,
         trim: bool = False,
         random_state: Any = None,
@@ -258,11 +259,11 @@ class SubspaceFeatures(_DistanceFeatures):
 
     def _landmark_flats(self, x: Array, dim: int) -> Flats:
         neighborhoods: list[Indices] | Indices
-        if isinstance(self.neighborhood, Beta2):
-            neighborhoods = beta2_neighborhoods(x, self.landmarks_, dim, self.neighborhood, affine=self.affine)
+        rule = as_neighborhood(self.neighborhood)
+        if isinstance(rule, Beta2):
+            neighborhoods = beta2_neighborhoods(x, self.landmarks_, dim, rule, affine=self.affine)
         else:
-            size = check_integer("neighborhood", self.neighborhood, low=1, hint="give a size, or Beta2()")
-            neighborhoods = nearest_rows(x, self.landmarks_, min(size, len(x)))
+            neighborhoods = nearest_rows(x, self.landmarks_, min(rule, len(x)))
         flats, residuals = fit_flats(x, neighborhoods, dim, affine=self.affine)
         usable = usable_flats(residuals, x)
         return flats[usable] if self.trim and len(usable) > (self.n_nearest or 0) else flats
@@ -281,6 +282,19 @@ class SubspaceFeatures(_DistanceFeatures):
         check_option("measure", self.measure, ("uniform",))
         sigma = check_positive("sigma", self.sigma)
         return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
+
+
+def as_neighborhood(value: Any) -> Beta2 | int:
+    """A user's choice of neighbourhood, checked."""
+    if isinstance(value, Beta2):
+        if value.start_size is not None:
+            check_integer("start_size", value.start_size, low=1)
+        check_integer("step_size", value.step_size, low=1)
+        return value
+    if isinstance(value, str):
+        check_option("neighborhood", value, ("beta2",))
+        return Beta2()
+    return check_integer("neighborhood", value, low=1, hint='give a size, "beta2" or Beta2(start_size, step_size)')
 
 
 def check_n_nearest(n_nearest: int | None, count: int) -> None:
