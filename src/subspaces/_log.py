@@ -8,11 +8,11 @@ logger = logging.getLogger("subspaces")
 
 
 def report(verbose: int, message: str, *values: object) -> None:
-    """Log progress at level INFO; a positive `verbose` shows it even where logging is not set up."""
+    """Log progress: at level DEBUG, or with `verbose` at level INFO, shown even where logging is not set up."""
     if verbose and not logger.hasHandlers():
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
         logger.addHandler(handler)
     if verbose and logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)
-    logger.info(message, *values)
+    logger.log(logging.INFO if verbose else logging.DEBUG, message, *values)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array, Labels, unit_rows
@@ -18,6 +18,7 @@ from subspaces._log import report
 from subspaces._validation import check_integer, check_option, check_positive, check_rows
 from subspaces.flats import Beta2, Flats, fit_flats
 from subspaces.kernels import SubspaceFeatures
+from subspaces.kernels._base import check_landmarks
 from subspaces.kernels._distance import as_neighborhood
 from subspaces.partition import (
     assign,
@@ -106,7 +107,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
 
     References
     ----------
-    Wang, X. and Lerman, G. Fast landmark subspace clustering.
+    Wang, X. and Lerman, G. (2015). Fast landmark subspace clustering. https://doi.org/10.48550/arXiv.1510.08406
 
     Examples
     --------
@@ -258,6 +259,10 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             check_integer("n_components", self.n_components, low=1)
         for name in ("affine", "center", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
+        if isinstance(self.landmarks, str):
+            check_option("landmarks", self.landmarks, ("kmeans", "random"))
+        else:
+            check_landmarks(self.landmarks, x)
         if self.neighborhood != "auto":
             as_neighborhood(self.neighborhood)
 
@@ -293,7 +298,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         count: int = _unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
         landmarks = self.landmarks
         if not isinstance(landmarks, str):
-            landmarks = self._preparation(check_array(landmarks, dtype=rows.dtype, input_name="landmarks"))
+            landmarks = self._preparation(np.asarray(landmarks, rows.dtype))
             count = len(landmarks)
         n_nearest: int | None = _unless_auto(self.n_nearest)
         if self.n_nearest == "auto":

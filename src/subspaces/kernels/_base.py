@@ -74,6 +74,11 @@ def draw_landmarks(x: Array, landmarks: str | ArrayLike, count: int, rng: np.ran
     if isinstance(landmarks, str):
         check_option("landmarks", landmarks, ("kmeans", "random"))
         return choose_landmarks(x, count, method=landmarks, rng=rng)
+    return check_landmarks(landmarks, x)
+
+
+def check_landmarks(landmarks: ArrayLike, x: Array) -> Array:
+    """A user's landmark points (D, p) for rows `x` (n, p), in their dtype."""
     points = np.asarray(landmarks, x.dtype)
     if points.ndim != 2 or points.shape[1] != x.shape[1] or not len(points) or not np.isfinite(points).all():
         raise ValueError(

@@ -1,0 +1,74 @@
+"""How should the partition be chosen: before refinement, or after?
+
+    python benchmarks/study_partition.py
+
+The same sparse psi is clustered in three ways: (a) the smallest number of eigenvectors whose modularity is within two
+standard errors of the best, not refined; (b) the same, refined afterwards; (c) every candidate refined, the largest
+modularity taken. `oracle` is the best refined candidate by its labels: what a perfect choice among them would reach.
+Writes benchmarks/results/study_partition.json.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from subspaces._array import unit_rows
+from subspaces.datasets import load_mnist, load_pendigits
+from subspaces.kernels import SubspaceFeatures
+from subspaces.metrics import clustering_accuracy
+from subspaces.partition import FINAL_ROUNDS, assign, choose_partition, inlier_rows, refine, vector_counts
+from subspaces.spectral import compute_spectrum
+
+RESULTS = Path(__file__).parent / "results" / "study_partition.json"
+SEEDS = 3
+
+
+def study(X: np.ndarray, y: np.ndarray, dim: int, size: int, seed: int) -> dict[str, float]:
+    rng = np.random.RandomState(seed)
+    n_clusters = len(np.unique(y))
+    rows = unit_rows(X - X.mean(axis=0))
+    features = SubspaceFeatures(
+        2000, subspace_dim=dim, n_nearest=5, neighborhood=size, affine=False, trim=True, random_state=rng
+    ).fit(rows)
+    psi, distances = features.describe(rows)
+    inliers = inlier_rows(distances, rows)
+    counts = vector_counts(n_clusters)
+    spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+
+    def accuracy(partition) -> float:  # type: ignore[no-untyped-def]
+        return round(clustering_accuracy(y, assign(psi, spectrum, partition)), 4)
+
+    def chosen(tried: list[int], *, polish: bool):  # type: ignore[no-untyped-def]
+        return choose_partition(
+            psi, spectrum, inliers, n_clusters, counts=tried, n_starts=10, polish=polish, rng=np.random.RandomState(0)
+        )
+
+    plain = chosen(counts, polish=False)
+    return {
+        "a": accuracy(plain),
+        "b": accuracy(refine(plain, psi[inliers], spectrum, n_rounds=FINAL_ROUNDS)),
+        "c": accuracy(chosen(counts, polish=True)),
+        "oracle": max(accuracy(chosen([count], polish=True)) for count in counts),
+    }
+
+
+def main() -> None:
+    data_sets = {
+        digits: (lambda digits=digits: load_mnist([int(digit) for digit in digits]), 9, 20)
+        for digits in ("17", "49", "368", "25789", "0123456789")
+    }
+    results = {}
+    for name, (load, dim, size) in {**data_sets, "pendigits": (load_pendigits, 4, 28)}.items():
+        X, y = load()
+        runs = [study(X, y, dim, size, seed) for seed in range(SEEDS)]
+        results[name] = {key: [run[key] for run in runs] for key in runs[0]}
+        means = {key: round(float(np.mean(values)), 4) for key, values in results[name].items()}
+        print(f"{name:12s} {means}", flush=True)
+    RESULTS.write_text(json.dumps({"command": "python benchmarks/study_partition.py", "results": results}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

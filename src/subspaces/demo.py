@@ -1,0 +1,154 @@
+"""The demonstration: FLS beside k-means and spectral clustering, on subspaces and on handwritten digits."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.datasets import load_digits
+
+from subspaces._array import Array
+from subspaces.datasets import make_subspaces
+from subspaces.landmark_clustering import FLS
+from subspaces.metrics import clustering_accuracy
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one method reached."""
+
+    method: str
+    accuracy: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One data set, and what every method made of it."""
+
+    title: str
+    rows: Array  # (n, p)
+    truth: NDArray[np.int64]  # (n,), -1 for outliers
+    embedding: Array  # (n, q), of FLS
+    scores: list[Score]
+
+
+def run(seed: int, *, progress: Callable[[str], None]) -> list[Outcome]:
+    """Cluster both data sets with every method; `progress` is told of each step."""
+    data_sets = [
+        ("subspaces of dimension 4, 5, 6 in R^10, 5 % outliers", *make_subspaces((4, 5, 6), 10, random_state=seed)),
+        ("1,797 handwritten digits, 64 pixels", *load_digits(return_X_y=True)),
+    ]
+    outcomes = []
+    for title, rows, truth in data_sets:
+        progress(title)
+        n_clusters = len(np.unique(truth[truth >= 0]))
+        scores = []
+        for method, model in _methods(n_clusters, seed):
+            scores.append(_score(method, model, rows, truth))
+            progress(f"  {method:22s} accuracy {scores[-1].accuracy:.3f}  {scores[-1].seconds:6.2f} s")
+        # The last method is FLS, fitted.
+        outcomes.append(Outcome(title, rows, truth, model.transform(rows), scores))
+    return outcomes
+
+
+def _methods(n_clusters: int, seed: int) -> list[tuple[str, ClusterMixin]]:
+    return [
+        ("k-means", KMeans(n_clusters, n_init=10, random_state=seed)),
+        ("spectral clustering", SpectralClustering(n_clusters, affinity="nearest_neighbors", random_state=seed)),
+        ("FLS", FLS(n_clusters, random_state=seed)),
+    ]
+
+
+def _score(method: str, model: ClusterMixin, rows: Array, truth: NDArray[np.int64]) -> Score:
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # Spectral clustering warns of a graph in several parts and goes on.
+        warnings.simplefilter("ignore", UserWarning)
+        labels = model.fit_predict(rows)
+    seconds = time.perf_counter() - start
+    return Score(method, clustering_accuracy(truth, labels), seconds)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The scores as text, one block for each data set."""
+    lines = []
+    for outcome in outcomes:
+        lines += ["", outcome.title, f"  {'method':22s} {'accuracy':>8s} {'seconds':>8s}"]
+        lines += [f"  {score.method:22s} {score.accuracy:8.3f} {score.seconds:8.2f}" for score in outcome.scores]
+    return "\n".join(lines)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse, before any work is done, a picture that could not be drawn."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise ValueError(f"--picture {path} must end in .png, .pdf or .svg")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"--picture {path}: there is no folder {path.parent}")
+
+
+def draw(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Rows before and after the embedding, and the scores: one line of pictures for each data set."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 3.9 * len(outcomes)), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(outcomes), 3, squeeze=False, width_ratios=(1, 1, 0.8))
+    for axes, outcome in zip(grid, outcomes, strict=True):
+        _scatter(axes[0], _plane(outcome.rows), outcome.truth, f"{outcome.title}\ntwo principal components")
+        _scatter(axes[1], _plane(outcome.embedding), outcome.truth, "after FLS\ntwo directions of the embedding")
+        _bars(axes[2], outcome.scores)
+    _save(figure, path)
+
+
+def _plane(rows: Array) -> Array:
+    """The two directions of largest variance: (n, 2)."""
+    centered = rows - rows.mean(axis=0)
+    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
+
+
+def _scatter(axes, points: Array, truth: NDArray[np.int64], title: str) -> None:  # type: ignore[no-untyped-def]
+    outlier = truth < 0
+    axes.scatter(*points[outlier].T, s=8, c="0.75", marker="x", linewidths=0.8, label="outliers")
+    axes.scatter(*points[~outlier].T, s=8, c=truth[~outlier], cmap="tab10", vmin=0, vmax=9, linewidths=0)
+    axes.set_title(title, fontsize=10)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    if outlier.any():
+        axes.legend(loc="upper right", fontsize=8, frameon=False)
+
+
+def _bars(axes, scores: Sequence[Score]) -> None:  # type: ignore[no-untyped-def]
+    colors = ["0.7"] * (len(scores) - 1) + ["tab:blue"]
+    bars = axes.barh([score.method for score in scores], [score.accuracy for score in scores], color=colors)
+    axes.bar_label(bars, [f"{score.accuracy:.3f}" for score in scores], padding=3, fontsize=9)
+    axes.set_xlim(0, 1.2)
+    axes.set_xticks([0, 0.5, 1])
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title("accuracy", fontsize=10)
+
+
+def _save(figure, path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Write beside the target and move into place, so that a full disk leaves no half a picture."""
+    handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    try:
+        figure.savefig(name, dpi=110)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
