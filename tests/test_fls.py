@@ -32,7 +32,7 @@ needs_data = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def planes():
-    return make_subspaces((2, 2), 6, points_per_subspace=60, random_state=0)
+    return make_subspaces((2, 2), 6, points_per_subspace=60, shuffle=True, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -116,14 +116,15 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
 
 
 def _plane(rows: Array) -> Array:
-    """The two directions of largest variance: (n, 2)."""
+    """The two directions of largest variance: (n, 2); the second is zero where there is only one."""
     centered = rows - rows.mean(axis=0)
-    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
+    plane = centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
+    return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
 
 
 def _scatter(axes, points: Array, truth: NDArray[np.int64], title: str) -> None:  # type: ignore[no-untyped-def]
     outlier = truth < 0
-    axes.scatter(*points[outlier].T, s=8, c="0.75", marker="x", linewidths=0.8, label="outliers")
+    axes.scatter(*points[outlier].T, s=8, c="0.6", marker="x", linewidths=0.8, label="outliers")
     axes.scatter(*points[~outlier].T, s=8, c=truth[~outlier], cmap="tab10", vmin=0, vmax=9, linewidths=0)
     axes.set_title(title, fontsize=10)
     axes.set_xticks([])

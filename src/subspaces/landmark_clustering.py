@@ -31,8 +31,8 @@ from subspaces.partition import (
     row_stochastic,
     vector_counts,
 )
-from subspaces.rows import MAX_COLUMNS, is_off_center, prepare_rows
-from subspaces.search import FlatSetting, candidate_settings, choose_setting
+from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows
+from subspaces.search import AFFINE_MARGIN, AFFINE_MARGIN_AT_ORIGIN, FlatSetting, candidate_settings, choose_setting
 from subspaces.spectral import compute_spectrum, embed
 
 N_LANDMARKS = 2000
@@ -67,7 +67,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         How many rows a flat is fitted to; "beta2" chooses at each landmark, in the sizes that a `Beta2` names. "auto"
         is searched with the dimension.
     affine : bool or "auto", default="auto"
-        Whether the flats have centres of their own or pass through the origin of the prepared rows.
+        Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
+        both on a sample and takes affine ones where their modularity is clearly the larger.
     center : bool or "auto", default="auto"
         Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
         explains.
@@ -272,7 +273,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
 
     def _choose_setting(self, x: Array, rng: np.random.RandomState) -> tuple[Array, FlatSetting]:
         """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
-        self.center_ = is_off_center(x) if self.center == "auto" else bool(self.center)
+        offset = mean_offset(x)
+        self.center_ = offset > FAR_OFFSET if self.center == "auto" else bool(self.center)
         preparation = prepare_rows(x, center=self.center_, unit=False)
         rows = preparation(x)
         settings = [
@@ -288,7 +290,10 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
                 neighborhood=_unless_auto(self.neighborhood),
             )
         ]
-        best, self.search_ = choose_setting(rows, self.n_clusters, settings, rng, verbose=self.verbose)
+        margin = AFFINE_MARGIN_AT_ORIGIN if NEAR_OFFSET < offset < FAR_OFFSET else AFFINE_MARGIN
+        best, self.search_ = choose_setting(
+            rows, self.n_clusters, settings, rng, affine_margin=margin, verbose=self.verbose
+        )
         self._preparation = replace(preparation, unit=best.unit)
         return unit_rows(rows) if best.unit else rows, best
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,9 @@ from subspaces.spectral import Psi, Spectrum, embed
 MAX_FIT_ROWS = 12_000
 # Partitions whose modularities differ by less than this many standard errors are equally good.
 N_ERRORS = 2.0
-# Rounds of refinement for every candidate, and for the winner.
+# Rounds of refinement for every candidate on a sample, and for the best few of them on all rows.
 TRIAL_ROUNDS = 5
+N_FINALISTS = 3
 FINAL_ROUNDS = 20
 # Rows farther from every flat than this many deviations do not vote.
 ROW_DEVIATIONS = 3.0
@@ -74,25 +76,29 @@ def choose_partition(
 ) -> Partition:
     """The best partition by modularity, over numbers of eigenvectors `counts` and starts of k-means.
 
-    `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. For each number of eigenvectors the best
-    start is kept. With `polish` these are refined on the landmarks and the largest modularity wins. Without, the
-    smallest number of eigenvectors wins whose modularity is not clearly below the largest.
+    `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. With `polish` every candidate is refined
+    on the landmarks and the largest modularity wins. Without, the smallest number of eigenvectors wins whose
+    modularity is not clearly below the largest.
     """
-    weights = psi[inliers]
-    embedding = embed(weights, spectrum)
-    sample = _at_most(np.arange(len(inliers)), MAX_FIT_ROWS, rng)
+    sample = psi[_at_most(inliers, MAX_FIT_ROWS, rng)]
+    embedding = embed(sample, spectrum)
     candidates = []
     for count in sorted({min(count, embedding.shape[1]) for count in counts}):
-        rows = unit_rows(embedding[:, :count])
-        runs = kmeans(rows[sample], n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
-        tried = [_judged(Partition(count, centers), weights, spectrum) for centers in runs.points]
-        candidates.append(max(tried, key=lambda partition: partition.modularity))
+        runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
+        candidates += [Partition(count, centers) for centers in runs.points]
     if polish:
-        candidates = [refine(partition, weights, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
-    best = max(candidates, key=lambda partition: partition.modularity)
-    if polish:
-        return refine(best, weights, spectrum, n_rounds=FINAL_ROUNDS)
-    return next(partition for partition in candidates if _as_good(partition, best, weights, spectrum))
+        candidates = [refine(partition, sample, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
+        finalists = sorted(candidates, key=_modularity)[-N_FINALISTS:]
+        return max((refine(each, psi[inliers], spectrum, n_rounds=FINAL_ROUNDS) for each in finalists), key=_modularity)
+    weights = psi[inliers]
+    candidates = [_judged(partition, weights, spectrum) for partition in candidates]
+    best = max(candidates, key=_modularity)
+    per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
+    return next(partition for partition in per_count if _as_good(partition, best, weights, spectrum))
+
+
+def _modularity(partition: Partition) -> float:
+    return partition.modularity
 
 
 def _at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:

@@ -14,8 +14,9 @@ from subspaces.flats import Flats
 # Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
 # costs time.
 MAX_COLUMNS = 80
-# A mean this many standard errors away from the origin is no accident of sampling.
-MEAN_ERRORS = 4.0
+# A mean this many standard errors away from the origin is no accident of sampling; one this near is no accident either.
+FAR_OFFSET = 4.0
+NEAR_OFFSET = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,15 @@ def prepare_rows(x: Array, *, center: bool, unit: bool) -> RowPreparation:
     return RowPreparation(mean, directions, unit)
 
 
-def is_off_center(x: Array) -> bool:
-    """Whether the mean of the rows of `x` (n, p) differs from the origin by more than sampling explains.
+def mean_offset(x: Array) -> float:
+    """Distance of the mean of the rows of `x` (n, p) from the origin, in standard errors.
 
-    Rows drawn from subspaces through the origin have a mean of about (spread / sqrt(n)): moving them by it would
-    only blur them. Any other mean is an offset of the measurement, and is to be removed.
+    Rows drawn from subspaces through the origin give about one, and moving them by it would only blur them. Much more
+    is an offset of the measurement, to be removed. Next to nothing means that someone has centred the rows.
     """
     mean = column_means(x).astype(np.float64)
-    offset = mean @ mean
     spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(len(x), 8 * x.shape[1])) / len(x)
-    return bool(offset > MEAN_ERRORS**2 * spread / len(x))
+    return float(np.sqrt(mean @ mean / (spread / len(x)))) if spread > 0 else float(mean.any()) * np.inf
 
 
 def column_means(x: Array) -> Array:

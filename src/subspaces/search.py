@@ -27,6 +27,8 @@ PILOT_ROWS = 2500
 # Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
 # than this.
 AFFINE_MARGIN = 0.02
+# Rows whose mean is at the origin by itself speak for subspaces through it, and the affine ones must win clearly.
+AFFINE_MARGIN_AT_ORIGIN = 0.1
 # Settings whose modularities differ by less than this on a sample may change places on all rows.
 DIM_TIE = 0.005
 
@@ -72,6 +74,7 @@ def choose_setting(
     settings: Sequence[FlatSetting],
     rng: np.random.RandomState,
     *,
+    affine_margin: float = AFFINE_MARGIN,
     verbose: int = 0,
 ) -> tuple[FlatSetting, list[FlatSetting]]:
     """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
@@ -83,7 +86,7 @@ def choose_setting(
     trials: list[FlatSetting] = []
     if len({setting.affine for setting in settings}) == 2:
         trials = try_settings(rows, n_clusters, settings, rng, max_rows=PILOT_ROWS)
-        affine = prefers_affine(trials)
+        affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in trials if trial.affine == affine]
     if not trials or len(rows) > PILOT_ROWS:
@@ -112,10 +115,10 @@ def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetti
     return max(finalists, key=lambda setting: setting.modularity)
 
 
-def prefers_affine(trials: Sequence[FlatSetting]) -> bool:
-    """Whether the best affine trial beats the best linear one by more than the margin."""
+def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
+    """Whether the best affine trial beats the best linear one by more than `margin`."""
     linear, affine = (max(trial.modularity for trial in trials if trial.affine == wanted) for wanted in (False, True))
-    return affine > linear + AFFINE_MARGIN
+    return affine > linear + margin
 
 
 def try_settings(

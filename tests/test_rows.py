@@ -1,0 +1,221 @@
+"""Rows before anything else: scaled, centred when they must be, projected when they are wide, and back again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subspaces import _blocks
+from subspaces._array import inverse, unit_rows, within_mad
+from subspaces._blocks import row_blocks
+from subspaces.datasets import make_subspaces
+from subspaces.flats import Flats, fit_flats, nearest_rows, squared_distances
+from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows
+
+few = settings(max_examples=40, deadline=None)
+
+
+def low_rank_rows(n, p, rank, seed=0, offset=0.0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p)) + offset * rng.standard_normal(p)
+
+
+def random_flats(count, p, dim, *, affine, seed=0):
+    rng = np.random.default_rng(seed)
+    centers = rng.standard_normal((count, p)) if affine else np.zeros((count, p))
+    return Flats(centers, np.linalg.qr(rng.standard_normal((count, p, dim)))[0])
+
+
+class TestUnitRows:
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_have_norm_one_and_keep_their_direction(self, dtype):
+        x = (np.random.default_rng(0).standard_normal((20, 5)) * np.logspace(-8, 8, 20)[:, None]).astype(dtype)
+        unit = unit_rows(x)
+        assert unit.dtype == dtype
+        np.testing.assert_allclose(unit, reference.unit_rows(x.astype(float)), rtol=10 * np.finfo(dtype).eps)
+
+    def test_zero_rows_stay_zero(self):
+        x = np.array([[0.0, 0.0], [3.0, -4.0]])
+        np.testing.assert_array_equal(unit_rows(x), [[0.0, 0.0], [0.6, -0.8]])
+
+
+class TestInverse:
+    def test_is_zero_where_there_is_nothing_to_invert(self):
+        x = np.array([4.0, 0.0, -1.0, 0.25])
+        np.testing.assert_allclose(inverse(x), [0.25, 0, 0, 4])
+        np.testing.assert_allclose(inverse(x, 0.5), [0.5, 0, 0, 2])
+        assert inverse(x.astype(np.float32), 0.5).dtype == np.float32
+
+
+class TestWithinMad:
+    def test_leaves_out_what_lies_far_above(self):
+        values = np.concatenate([np.random.default_rng(0).normal(5, 1, 1000), [9.0, 12.0]])
+        kept = within_mad(values, width=5, scale=1.0)
+        assert kept[:1001].all()
+        assert not kept[1001]
+
+    def test_keeps_what_lies_far_below(self):
+        assert within_mad(np.array([-100.0, 1, 2, 3, 4]), width=3, scale=1.0).all()
+
+    def test_deviations_are_those_of_a_normal_law(self):
+        values = np.random.default_rng(1).standard_normal(20_000)
+        for width, share in ((1, 0.8413), (2, 0.9772)):
+            assert within_mad(values, width=width, scale=1.0).mean() == pytest.approx(share, abs=0.01)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_rounding_does_not_count(self, dtype):
+        values = np.zeros(100, dtype)
+        values[:10] = 100 * np.finfo(dtype).eps
+        assert within_mad(values, width=3, scale=1.0).all()
+        values[0] = 0.1
+        np.testing.assert_array_equal(np.flatnonzero(~within_mad(values, width=3, scale=1.0)), [0])
+
+
+class TestMeanOffset:
+    @pytest.mark.parametrize(
+        ("dims", "p", "counts"), [((2, 2), 6, 250), ((1, 1), 3, 40), ((4, 5, 6), 10, 30), ((2, 3), 20, (200, 20))]
+    )
+    def test_subspaces_through_the_origin_are_about_one_error_off(self, dims, p, counts):
+        offsets = [
+            mean_offset(make_subspaces(dims, p, points_per_subspace=counts, min_angle=0, random_state=seed)[0])
+            for seed in range(100)
+        ]
+        # A squared offset has the mean one; neither threshold is met by chance.
+        assert np.mean(np.square(offsets)) == pytest.approx(1, abs=0.3)
+        assert max(offsets) < FAR_OFFSET
+        assert min(offsets) > NEAR_OFFSET
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_an_offset_of_the_measurement_is_far(self, dtype):
+        for seed in range(20):
+            X, _ = make_subspaces((2, 2), 6, random_state=seed)
+            direction = np.random.default_rng(seed).standard_normal(6)
+            assert mean_offset((X + 0.5 * direction / np.linalg.norm(direction)).astype(dtype)) > FAR_OFFSET
+        assert mean_offset(np.random.default_rng(0).random((100, 10)).astype(dtype)) > FAR_OFFSET
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_centred_rows_are_near(self, dtype):
+        X = make_subspaces((2, 2), 6, random_state=0)[0].astype(dtype)
+        assert mean_offset(X - X.mean(axis=0)) < NEAR_OFFSET
+
+    def test_is_in_standard_errors_whatever_the_unit_and_the_blocks(self, monkeypatch):
+        x = np.tile([[1.3, 0.4], [-0.7, 0.4]], (50, 1))
+        assert mean_offset(x) == pytest.approx(5)
+        assert mean_offset(1e6 * x) == pytest.approx(5)
+        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1)
+        assert mean_offset(x) == pytest.approx(5)
+
+    def test_equal_rows_are_infinitely_far(self):
+        assert mean_offset(np.ones((5, 2))) == np.inf
+
+    @pytest.mark.xfail(strict=True, reason="zero times infinity: rows of zeros have an offset of NaN")
+    def test_rows_of_zeros_are_at_the_origin(self):
+        assert mean_offset(np.zeros((5, 2))) == 0
+
+
+class TestPreparation:
+    @pytest.mark.parametrize("center", [True, False])
+    @pytest.mark.parametrize("unit", [True, False])
+    def test_centres_and_scales_as_told(self, center, unit):
+        x = low_rank_rows(30, 5, 5, offset=3)
+        rows = prepare_rows(x, center=center, unit=unit)(x)
+        expected = x - x.mean(axis=0) if center else x
+        np.testing.assert_allclose(rows, reference.unit_rows(expected) if unit else expected, atol=1e-12)
+
+    def test_new_rows_are_moved_by_the_old_mean(self):
+        x, new = low_rank_rows(30, 5, 5, offset=3), low_rank_rows(4, 5, 5, seed=1)
+        np.testing.assert_allclose(prepare_rows(x, center=True, unit=False)(new), new - x.mean(axis=0), atol=1e-12)
+
+    @pytest.mark.parametrize("center", [True, False])
+    def test_up_to_80_columns_stay(self, center):
+        assert MAX_COLUMNS == 80
+        assert prepare_rows(low_rank_rows(100, 80, 5), center=center, unit=False).directions is None
+
+    @pytest.mark.parametrize("center", [True, False])
+    @pytest.mark.parametrize(("n", "p"), [(300, 100), (120, 200)])
+    def test_wide_rows_keep_as_much_as_80_directions_can(self, n, p, center):
+        x = low_rank_rows(n, p, 20, offset=2) + 0.1 * np.random.default_rng(1).standard_normal((n, p))
+        preparation = prepare_rows(x, center=center, unit=False)
+        rows = preparation(x)
+        assert rows.shape == (n, 80)
+        np.testing.assert_allclose(preparation.directions.T @ preparation.directions, np.eye(80), atol=1e-10)
+        values = np.linalg.svd(x - x.mean(axis=0) if center else x, compute_uv=False)
+        assert np.square(rows).sum() == pytest.approx(np.square(values[:80]).sum(), rel=1e-10)
+
+    def test_few_wide_rows_lose_nothing(self):
+        x = np.random.default_rng(0).standard_normal((30, 150)) + 1
+        rows = prepare_rows(x, center=True, unit=False)(x)
+        assert rows.shape == (30, 30)
+        centered = x - x.mean(axis=0)
+        np.testing.assert_allclose(rows @ rows.T, centered @ centered.T, atol=1e-9)
+
+    @pytest.mark.parametrize("p", [5, 100])
+    def test_float32_stays(self, p):
+        x = low_rank_rows(90, p, 5, offset=1)
+        narrow = prepare_rows(x.astype(np.float32), center=True, unit=True)(x.astype(np.float32))
+        assert narrow.dtype == np.float32
+        wide = prepare_rows(x, center=True, unit=True)(x)
+        np.testing.assert_allclose(narrow @ narrow.T, wide @ wide.T, atol=1e-4)
+
+
+class TestRestore:
+    @pytest.mark.parametrize("affine", [True, False])
+    @pytest.mark.parametrize("center", [True, False])
+    @pytest.mark.parametrize("p", [6, 100])
+    def test_distances_agree_in_both_spaces(self, p, center, affine):
+        x = low_rank_rows(120, p, min(p, 30), offset=2)
+        preparation = prepare_rows(x, center=center, unit=False)
+        rows = preparation(x)
+        flats = random_flats(7, rows.shape[1], 3, affine=affine)
+        restored = preparation.restore(flats)
+        assert restored.bases.shape == (7, p, 3)
+        grams = np.einsum("mpd,mpe->mde", restored.bases, restored.bases)
+        np.testing.assert_allclose(grams, np.broadcast_to(np.eye(3), (7, 3, 3)), atol=1e-10)
+        expected = squared_distances(rows, flats)
+        np.testing.assert_allclose(squared_distances(x, restored), expected, rtol=1e-8, atol=1e-8)
+
+    @pytest.mark.parametrize("center", [True, False])
+    @pytest.mark.parametrize("p", [6, 100])
+    def test_points_of_linear_flats_lie_on_them_before_scaling_too(self, p, center):
+        x = low_rank_rows(120, p, min(p, 30), offset=2)
+        preparation = prepare_rows(x, center=center, unit=True)
+        rows = preparation(x)
+        flats, _ = fit_flats(rows, nearest_rows(rows, rows[:5], 8), 2, affine=False)
+        restored = preparation.restore(flats)
+        np.testing.assert_allclose(restored.centers, np.tile(preparation.mean, (5, 1)), atol=1e-12)
+        steps = 10 * np.random.default_rng(0).standard_normal((20, 2))
+        for j in range(5):
+            points = restored.centers[j] + steps @ restored.bases[j].T
+            assert squared_distances(preparation(points), flats[[j]]).max() < 1e-12
+
+    def test_projection_of_a_row_is_at_distance_zero(self):
+        x = low_rank_rows(150, 100, 60, offset=2)
+        preparation = prepare_rows(x, center=True, unit=False)
+        flats, _ = fit_flats(preparation(x), nearest_rows(preparation(x), preparation(x)[:4], 9), 3, affine=True)
+        restored = preparation.restore(flats)
+        for j in range(4):
+            center, basis = restored.centers[j], restored.bases[j]
+            foot = center + (x - center) @ basis @ basis.T
+            assert squared_distances(preparation(foot), flats[[j]]).max() < 1e-9
+
+
+class TestBlocks:
+    @few
+    @given(n=st.integers(0, 200), row_bytes=st.integers(0, 2**25), block_rows=st.none() | st.integers(1, 250))
+    def test_cover_every_row_once_and_in_order(self, n, row_bytes, block_rows):
+        blocks = list(row_blocks(n, row_bytes, block_rows=block_rows))
+        assert [i for block in blocks for i in range(block.start, block.stop)] == list(range(n))
+        assert all(first.stop == second.start for first, second in pairwise(blocks))
+        if block_rows is not None:
+            assert all(block.stop - block.start <= block_rows for block in blocks)
+
+    def test_hold_the_promised_memory(self):
+        row_bytes = 2**16
+        blocks = list(row_blocks(10_000, row_bytes))
+        assert len(blocks) > 1
+        assert max(block.stop - block.start for block in blocks) * row_bytes <= _blocks.BLOCK_BYTES

@@ -1,0 +1,264 @@
+"""The search for a setting: what is tried, what is taken, and what it takes for known data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.utils import check_random_state
+
+from subspaces import search
+from subspaces.datasets import make_subspaces
+from subspaces.flats import Beta2
+from subspaces.search import (
+    AFFINE_MARGIN,
+    DIM_TIE,
+    FlatSetting,
+    best_setting,
+    candidate_settings,
+    choose_setting,
+    prefers_affine,
+    setting_modularity,
+    try_settings,
+)
+
+
+def pairs(*arguments, affine=False, unit=True, **options):
+    """The (dim, neighborhood) of all candidates."""
+    found = candidate_settings(*arguments, affine=affine, unit=unit, **options)
+    assert all((setting.affine, setting.unit) == (affine, unit) for setting in found)
+    return [(setting.dim, setting.neighborhood) for setting in found]
+
+
+def both_kinds(rows, n_clusters):
+    """The settings that are tried where nothing is given."""
+    return [
+        setting
+        for affine in (False, True)
+        for setting in candidate_settings(*rows.shape, n_clusters, affine=affine, unit=not affine)
+    ]
+
+
+def scored(dim, modularity, *, affine=False, neighborhood=8):
+    return FlatSetting(dim, neighborhood, affine, not affine, modularity)
+
+
+def linear_rows(seed=0, n=100):
+    return make_subspaces((2, 2), 6, points_per_subspace=n, random_state=seed)[0]
+
+
+def affine_rows(dims, p, seed, *, noise):
+    """Rows near affine subspaces, moved so that their mean is the origin."""
+    X, _ = make_subspaces(
+        dims, p, points_per_subspace=80, noise=noise, outliers=0, affine=True, min_angle=0, random_state=seed
+    )
+    return X - X.mean(axis=0)
+
+
+@pytest.fixture
+def no_trials(monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("no setting was to be tried")
+
+    monkeypatch.setattr(search, "try_settings", refuse)
+
+
+class TestCandidates:
+    def test_ladder_of_dimensions_each_tight_and_wide(self):
+        expected = [(2, 6), (2, 16), (3, 8), (3, 22), (4, 10), (4, 28), (6, 14), (6, 40), (9, 20), (9, 58)]
+        assert pairs(10_000, 80, 10) == expected
+        assert pairs(10_000, 80, 10, affine=True, unit=False) == expected
+
+    @pytest.mark.parametrize(
+        ("n_columns", "dims"),
+        [(2, [1]), (3, [1]), (4, [2]), (6, [2, 3]), (10, [2, 3, 4]), (18, [2, 3, 4, 6, 9]), (80, [2, 3, 4, 6, 9])],
+    )
+    def test_subspaces_fill_at_most_half_of_the_space(self, n_columns, dims):
+        assert sorted({dim for dim, _ in pairs(10_000, n_columns, 2)}) == dims
+
+    def test_neighbourhoods_fill_at_most_half_of_a_cluster(self):
+        assert pairs(200, 80, 5) == [(2, 6), (2, 16), (3, 8), (4, 10), (6, 14), (9, 20)]
+        assert max(size for _, size in pairs(200, 80, 5)) <= 200 / (2 * 5)
+
+    def test_rows_beyond_the_sample_make_no_neighbourhood_larger(self):
+        assert pairs(10**7, 80, 100) == pairs(10_000, 80, 100)
+        assert (9, 58) not in pairs(10**7, 80, 100)
+
+    @pytest.mark.parametrize("n_rows", [1, 5, 30])
+    def test_few_rows_leave_the_tightest(self, n_rows):
+        assert pairs(n_rows, 80, 4) == [(2, 6), (3, 8)]
+        assert pairs(n_rows, 2, 4) == [(1, 4)]
+
+    def test_a_given_dimension_is_not_varied(self):
+        assert pairs(10_000, 80, 10, dim=5) == [(5, 12), (5, 34)]
+        assert pairs(10, 80, 10, dim=20) == [(20, 42)]
+
+    @pytest.mark.parametrize("neighborhood", [7, "beta2", Beta2(10, 3)])
+    def test_a_given_neighbourhood_is_not_varied(self, neighborhood):
+        assert pairs(10_000, 10, 3, neighborhood=neighborhood) == [(dim, neighborhood) for dim in (2, 3, 4)]
+        assert pairs(5, 80, 3, dim=9, neighborhood=neighborhood) == [(9, neighborhood)]
+
+    def test_candidates_have_no_score_yet(self):
+        setting = candidate_settings(100, 6, 2, affine=True, unit=True)[0]
+        assert np.isnan(setting.modularity)
+        assert setting.n_rows == 0
+
+
+class TestBestSetting:
+    def test_is_the_largest_modularity(self):
+        settings = [scored(2, 0.3), scored(4, 0.5), scored(3, 0.5 - DIM_TIE / 2), scored(9, 0.4)]
+        assert best_setting(settings, sampled=False) is settings[1]
+
+    def test_of_a_sample_is_the_largest_dimension_among_near_ties(self):
+        settings = [
+            scored(2, 0.5),
+            scored(6, 0.5 - 0.9 * DIM_TIE, neighborhood=14),
+            scored(6, 0.5 - 0.5 * DIM_TIE, neighborhood=40),
+            scored(9, 0.5 - 1.1 * DIM_TIE),
+        ]
+        assert best_setting(settings, sampled=True) is settings[2]
+        assert best_setting(settings, sampled=False) is settings[0]
+
+    @pytest.mark.parametrize("sampled", [False, True])
+    def test_of_equals_is_the_first(self, sampled):
+        settings = [scored(3, 0.5), scored(3, 0.5), scored(2, 0.5)]
+        assert best_setting(settings, sampled=sampled) is settings[0]
+
+    def test_of_one_is_itself(self):
+        settings = [scored(3, -0.1)]
+        assert best_setting(settings, sampled=True) is settings[0]
+
+
+class TestPrefersAffine:
+    @pytest.mark.parametrize(("lead", "expected"), [(-0.1, False), (0, False), (0.019, False), (0.021, True)])
+    def test_only_by_more_than_the_margin(self, lead, expected):
+        trials = [scored(2, 0.1), scored(3, 0.4), scored(2, 0.4 + lead, affine=True), scored(3, 0.0, affine=True)]
+        assert prefers_affine(trials, 0.02) is expected
+
+    def test_the_order_of_trials_does_not_matter(self):
+        trials = [scored(3, 0.5, affine=True), scored(2, 0.6), scored(2, 0.7, affine=True)]
+        assert prefers_affine(trials, 0.05)
+        assert prefers_affine(trials[::-1], 0.05)
+        assert not prefers_affine(trials, 0.15)
+
+
+class TestTrials:
+    def test_one_setting_is_taken_untried(self, no_trials):
+        setting = FlatSetting(2, 8, True, False)
+        assert choose_setting(linear_rows(), 3, [setting], np.random.RandomState(0)) == (setting, [])
+
+    def test_one_cluster_takes_the_first_untried(self, no_trials):
+        settings = both_kinds(linear_rows(), 1)
+        assert choose_setting(linear_rows(), 1, settings, np.random.RandomState(0)) == (settings[0], [])
+
+    def test_every_setting_is_scored_on_the_same_rows(self):
+        rows = linear_rows()
+        settings = both_kinds(rows, 2)
+        trials = try_settings(rows, 2, settings, np.random.RandomState(0), max_rows=1000)
+        assert [replace(trial, modularity=0, n_rows=0) for trial in trials] == [
+            replace(setting, modularity=0) for setting in settings
+        ]
+        assert {trial.n_rows for trial in trials} == {len(rows)}
+        assert all(-0.5 < trial.modularity <= 0.5 + 1e-9 for trial in trials)
+
+    def test_many_rows_are_sampled(self):
+        rows = linear_rows()
+        trials = try_settings(rows, 2, both_kinds(rows, 2), np.random.RandomState(0), max_rows=90)
+        assert {trial.n_rows for trial in trials} == {90}
+
+    def test_same_seed_same_trials(self):
+        rows = linear_rows()
+        first, second, other = (
+            choose_setting(rows, 2, both_kinds(rows, 2), check_random_state(seed)) for seed in (4, 4, 5)
+        )
+        assert first == second
+        assert [trial.modularity for trial in other[1]] != [trial.modularity for trial in first[1]]
+
+    def test_few_rows_are_tried_once(self):
+        rows = linear_rows()
+        settings = both_kinds(rows, 2)
+        best, trials = choose_setting(rows, 2, settings, np.random.RandomState(0))
+        assert len(trials) == len(settings)
+        assert best in trials
+
+    def test_many_rows_are_tried_again_after_a_pilot(self, monkeypatch):
+        monkeypatch.setattr(search, "PILOT_ROWS", 100)
+        monkeypatch.setattr(search, "SAMPLE_ROWS", 150)
+        rows = linear_rows()
+        settings = both_kinds(rows, 2)
+        best, trials = choose_setting(rows, 2, settings, np.random.RandomState(0))
+        pilot, final = trials[: len(settings)], trials[len(settings) :]
+        assert {trial.n_rows for trial in pilot} == {100}
+        assert {trial.n_rows for trial in final} == {150}
+        # Linear won the pilot, so affine flats are not tried again.
+        assert [(trial.dim, trial.neighborhood) for trial in final] == pairs(*rows.shape, 2)
+        assert best == best_setting(final, sampled=True)
+
+    def test_one_kind_needs_no_pilot(self):
+        rows = linear_rows()
+        settings = candidate_settings(*rows.shape, 2, affine=True, unit=False)
+        best, trials = choose_setting(rows, 2, settings, np.random.RandomState(0))
+        assert len(trials) == len(settings)
+        assert best.affine
+
+    def test_the_margin_decides_between_the_kinds(self):
+        rows = affine_rows((2, 2, 2), 4, 0, noise=0.02)
+        for margin, affine in ((AFFINE_MARGIN, True), (1.0, False)):
+            best, _ = choose_setting(rows, 3, both_kinds(rows, 3), np.random.RandomState(0), affine_margin=margin)
+            assert best.affine is affine
+
+    @pytest.mark.parametrize("n", [1, 2, 5])
+    def test_a_handful_of_rows_is_no_obstacle(self, n):
+        rows = np.random.default_rng(0).standard_normal((n, 4))
+        best, trials = choose_setting(rows, min(n, 2), both_kinds(rows, 2), np.random.RandomState(0))
+        assert all(np.isfinite(trial.modularity) for trial in trials)
+        assert best.dim == 2
+
+    def test_float32_rows_score_alike(self):
+        rows = linear_rows()
+        setting = FlatSetting(2, 16, False, False)
+        wide, narrow = (
+            setting_modularity(setting, each, each[::2], 2, np.random.RandomState(0))
+            for each in (rows, rows.astype(np.float32))
+        )
+        assert narrow == pytest.approx(wide, abs=0.01)
+
+
+class TestKnownData:
+    def test_the_true_dimension_scores_best_on_linear_subspaces(self):
+        for seed in range(3):
+            rows = make_subspaces((3, 3, 3), 9, points_per_subspace=80, random_state=seed)[0]
+            settings = candidate_settings(*rows.shape, 3, affine=False, unit=True)
+            best, _ = choose_setting(rows, 3, settings, np.random.RandomState(0))
+            assert best.dim == 3
+
+    def test_linear_subspaces_are_taken_for_linear(self):
+        for seed in range(6):
+            rows = linear_rows(seed)
+            best, _ = choose_setting(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
+            assert not best.affine
+            assert best.unit
+            assert best.modularity > 0.45
+
+    @pytest.mark.parametrize(("dims", "p"), [((2, 2, 2), 4), ((3, 3, 3, 3), 6)])
+    def test_affine_subspaces_that_fill_the_space_are_taken_for_affine(self, dims, p):
+        for seed in range(4):
+            rows = affine_rows(dims, p, seed, noise=0.02)
+            best, _ = choose_setting(rows, len(dims), both_kinds(rows, len(dims)), np.random.RandomState(0))
+            assert best.affine
+
+    def test_affine_subspaces_with_room_to_spare_suit_both_kinds(self):
+        """In R^6 two affine planes span linear subspaces of dimension three each, which tell them apart as well.
+
+        Affine flats score higher on every draw, but often within the margin; what is taken is never far behind.
+        """
+        taken = []
+        for seed in range(6):
+            rows = affine_rows((2, 2), 6, seed, noise=0.05)
+            best, trials = choose_setting(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
+            linear, affine = (max(t.modularity for t in trials if t.affine == kind) for kind in (False, True))
+            assert affine > linear
+            assert best.modularity >= affine - AFFINE_MARGIN
+            taken.append(best.affine)
+        assert any(taken)
