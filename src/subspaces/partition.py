@@ -1,4 +1,4 @@
-"""From an embedding to labels: candidate k-means partitions, one chosen without labels, refined on the landmarks.
+"""From an embedding to labels: candidate partitions, refined on the landmarks, one chosen without labels.
 
 Candidates are judged by the modularity of the bipartite graph between rows and landmarks. With P the row-stochastic
 weights (n, D), S_kj = mean over rows of [label = k] P_ij and margins p_k, p_j,
@@ -27,6 +27,8 @@ from subspaces.spectral import Psi, Spectrum, embed
 MAX_FIT_ROWS = 12_000
 # Partitions whose modularities differ by less than this many standard errors are equally good.
 N_ERRORS = 2.0
+# Into how many parts per cluster the rows are cut before parts are joined.
+PARTS_PER_CLUSTER = (5, 8, 12)
 # Rounds of refinement for every candidate on a sample, and for the best few of them on all rows.
 TRIAL_ROUNDS = 5
 N_FINALISTS = 3
@@ -74,7 +76,7 @@ def choose_partition(
     polish: bool,
     rng: np.random.RandomState,
 ) -> Partition:
-    """The best partition by modularity, over numbers of eigenvectors `counts` and starts of k-means.
+    """The best partition by modularity, over numbers of eigenvectors `counts`, starts of k-means and joined parts.
 
     `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. With `polish` every candidate is refined
     on the landmarks and the largest modularity wins. Without, the smallest number of eigenvectors wins whose
@@ -87,6 +89,7 @@ def choose_partition(
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
         candidates += [Partition(count, centers) for centers in runs.points]
     if polish:
+        candidates += merged_partitions(sample, embedding, n_clusters, rng)
         candidates = [refine(partition, sample, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
         finalists = sorted(candidates, key=_modularity)[-N_FINALISTS:]
         return max((refine(each, psi[inliers], spectrum, n_rounds=FINAL_ROUNDS) for each in finalists), key=_modularity)
@@ -95,6 +98,46 @@ def choose_partition(
     best = max(candidates, key=_modularity)
     per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
     return next(partition for partition in per_count if _as_good(partition, best, weights, spectrum))
+
+
+def merged_partitions(
+    psi: csr_matrix, embedding: Array, n_clusters: int, rng: np.random.RandomState
+) -> list[Partition]:
+    """Partitions made from many small parts, joined two at a time where modularity gains most.
+
+    k-means with K centres cuts large clusters and misses small ones when its start is unlucky; many parts hold no more
+    than one cluster each, whatever the start. `embedding` (n, q) belongs to the rows of psi (n, D).
+    """
+    partitions = []
+    rows = unit_rows(embedding)
+    for parts_per_cluster in PARTS_PER_CLUSTER:
+        n_parts = min(parts_per_cluster * n_clusters, max(n_clusters, len(rows) // 10))
+        parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
+        shares = cluster_shares(psi, parts, n_parts)
+        sizes = shares.sum(axis=1)
+        joined = join_parts((shares * inverse(shares.sum(axis=0))) @ shares.T - np.outer(sizes, sizes), n_clusters)
+        shares = np.stack([shares[joined == k].sum(axis=0) for k in range(n_clusters)])
+        labels = joined[parts]
+        centers = np.stack([rows[labels == k].sum(axis=0) / max(1, (labels == k).sum()) for k in range(n_clusters)])
+        partitions.append(Partition(rows.shape[1], centers, landmark_scores(shares).astype(psi.dtype)))
+    return partitions
+
+
+def join_parts(gains: NDArray[np.float64], n_groups: int) -> Indices:
+    """Groups (m,) of m parts, by joining the pair of largest gain until `n_groups` are left.
+
+    `gains` (m, m) adds up over joined parts, as W_ab - p_a p_b of modularity does.
+    """
+    gains = gains.copy()
+    np.fill_diagonal(gains, -np.inf)
+    group = np.arange(len(gains))
+    for _ in range(len(gains) - n_groups):
+        first, second = np.unravel_index(gains.argmax(), gains.shape)
+        gains[first] += gains[second]
+        gains[:, first] = gains[first]
+        gains[first, first] = gains[second] = gains[:, second] = -np.inf
+        group[group == second] = first
+    return np.unique(group, return_inverse=True)[1]
 
 
 def _modularity(partition: Partition) -> float:
