@@ -40,16 +40,15 @@ def fitted(planes):
     return FLS(2, random_state=0).fit(planes[0])
 
 
-@pytest.fixture(scope="module")
-def pair():
+@pytest.fixture(scope="module", params=[True, False], ids=["affine", "linear"])
+def pair(request):
     X, y = make_subspaces((1, 2), 5, points_per_subspace=40, noise=0.02, outliers=0.05, random_state=3)
     rng = np.random.default_rng(0)
     unit = reference.unit_rows(X)
     landmarks = X[rng.choice(len(X), 30, replace=False)]
-    model = FLS.paper(2, subspace_dim=2, sigma=0.3, start_size=4, step_size=2, landmarks=landmarks, random_state=0).fit(
-        X
-    )
-    slow = reference.fls_paper(unit, reference.unit_rows(landmarks), 2, 2, 0.3, 4, 2, [0, 45])
+    options = {"subspace_dim": 2, "sigma": 0.3, "start_size": 4, "step_size": 2, "affine": request.param}
+    model = FLS.paper(2, landmarks=landmarks, random_state=0, **options).fit(X)
+    slow = reference.fls_paper(unit, reference.unit_rows(landmarks), 2, 2, 0.3, 4, 2, [0, 45], affine=request.param)
     return X, y, unit, model, slow
 
 

@@ -195,6 +195,19 @@ class TestTrials:
         assert [(trial.dim, trial.neighborhood) for trial in final] == pairs(*rows.shape, 2)
         assert best == best_setting(final, sampled=True)
 
+    @pytest.mark.parametrize(("n", "dim"), [(100, 2), (101, 4)])
+    def test_near_ties_count_only_on_a_sample(self, monkeypatch, n, dim):
+        scores = {2: 0.5, 3: 0.4, 4: 0.5 - DIM_TIE / 2}
+        monkeypatch.setattr(search, "SAMPLE_ROWS", 100)
+        monkeypatch.setattr(
+            search,
+            "try_settings",
+            lambda rows, k, settings, rng, max_rows: [replace(each, modularity=scores[each.dim]) for each in settings],
+        )
+        settings = [FlatSetting(each, 8, False, True) for each in scores]
+        best, _ = choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0))
+        assert best.dim == dim
+
     def test_one_kind_needs_no_pilot(self):
         rows = linear_rows()
         settings = candidate_settings(*rows.shape, 2, affine=True, unit=False)

@@ -165,6 +165,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         start_size: int | None = None,
         step_size: int = 2,
         landmarks: str | ArrayLike = "kmeans",
+        affine: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> Self:
@@ -172,7 +173,9 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
 
         Rows on the unit sphere; local best-fit flats whose neighbourhoods grow from `start_size` (None: 2 d) in
         steps of `step_size` until beta2 has its first local minimum; all D of them in psi with one sigma; unit rows
-        of v_2, ..., v_K; k-means.
+        of v_2, ..., v_K; k-means. The box takes flats from an algorithm that fits affine ones, while the text before
+        it speaks of linear subspaces: `affine=False` gives those. The paper does not say how sigma is found; "auto"
+        is the typical distance of a row to its fifth nearest flat.
         """
         return cls(
             n_clusters,
@@ -182,7 +185,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             n_nearest=None,
             landmarks=landmarks,
             neighborhood=Beta2(start_size, step_size),
-            affine=True,
+            affine=affine,
             center=False,
             normalize=True,
             n_components="auto",
