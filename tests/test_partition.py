@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import reference
@@ -19,7 +21,9 @@ from subspaces.partition import (
     choose_partition,
     cluster_shares,
     inlier_rows,
+    join_parts,
     landmark_scores,
+    merged_partitions,
     modularity,
     modularity_terms,
     plain_partition,
@@ -224,6 +228,51 @@ class TestPlainPartition:
         assert reference.nearest_centers(rows, found.centers)[1] == pytest.approx(runs.inertia.min())
         assert found.n_vectors == 3
         assert found.landmark_scores is None
+
+
+class TestJoinedParts:
+    def gains(self, P, parts, m):
+        S = reference.cluster_landmark_shares(P, parts, m)
+        p = S.sum(axis=0)
+        return (S / np.where(p > 0, p, 1)) @ S.T - np.outer(S.sum(axis=1), S.sum(axis=1))
+
+    @pytest.mark.parametrize("n_groups", [1, 2, 4, 7])
+    def test_every_step_gains_the_most_modularity(self, n_groups):
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            P, parts = random_graph(rng, 60), rng.permutation(np.arange(60) % 7)
+            expected = np.arange(7)
+            for _ in range(7 - n_groups):
+                joins = [np.where(expected == b, a, expected) for a, b in combinations(np.unique(expected), 2)]
+                expected = max(joins, key=lambda groups: reference.modularity(P, groups[parts], 7))
+            found = join_parts(self.gains(P, parts, 7), n_groups)
+            assert set(found) == set(range(n_groups))
+            np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
+
+    def test_gains_are_not_touched(self):
+        gains = self.gains(*planted_graph(), 3)
+        before = gains.copy()
+        join_parts(gains, 2)
+        np.testing.assert_array_equal(gains, before)
+
+    @pytest.mark.parametrize("sizes", [(60, 60, 60), (300, 60, 30)])
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_find_planted_clusters_of_any_size(self, sizes, dtype):
+        P, labels = planted_graph(sizes, stray=0.1)
+        psi = csr_matrix(P.astype(dtype))
+        spectrum = spectrum_of(psi, 6)
+        found = merged_partitions(psi, embed(psi, spectrum), 3, np.random.RandomState(0))
+        for partition in found:
+            assert partition.centers.shape == (3, 6)
+            assert partition.landmark_scores.dtype == dtype
+            assert clustering_accuracy(labels, assign(psi, spectrum, partition)) > 0.95
+
+    def test_fewer_rows_than_parts_are_no_obstacle(self):
+        psi = csr_matrix(np.repeat(np.eye(3), 2, axis=0))
+        embedding = embed(psi, spectrum_of(psi, 2))
+        for partition in merged_partitions(psi, embedding, 3, np.random.RandomState(0)):
+            labels = assign(psi, spectrum_of(psi, 2), partition)
+            assert clustering_accuracy(np.repeat([0, 1, 2], 2), labels) == 1
 
 
 class TestChoosePartition:

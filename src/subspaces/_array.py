@@ -18,6 +18,13 @@ def unit_rows(x: Array) -> Array:
     return np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
 
 
+def distinct_rows(x: Array) -> Array:
+    """The rows of `x` (n, p) without repetitions, in their order."""
+    rows = np.ascontiguousarray(x)
+    first = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_index=True)[1]
+    return x if len(first) == len(x) else x[np.sort(first)]
+
+
 def inverse(x: Array, power: float = 1.0) -> Array:
     """Entrywise x^(-power), with 0 where `x` is not positive, so that empty landmarks drop out."""
     safe = np.where(x > 0, x, 1)

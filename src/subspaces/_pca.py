@@ -22,7 +22,9 @@ def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDA
     if n < p:
         # The n x n matrix of inner products is the smaller one, and all of x fits.
         rows = x - np.asarray(mean, np.float64)
-        directions = np.linalg.qr(rows.T @ _top_eigenvectors(rows @ rows.T, count))[0]
+        loadings = rows.T @ _top_eigenvectors(rows @ rows.T, min(count, n))
+        # Householder's Q has orthonormal columns even where rows span fewer directions than are asked for.
+        directions = np.linalg.qr(np.pad(loadings, ((0, 0), (0, count - loadings.shape[1]))))[0]
     else:
         scatter = np.zeros((p, p))
         for block in row_blocks(n, 3 * p * 8):

@@ -31,7 +31,7 @@ from subspaces.partition import (
     row_stochastic,
     vector_counts,
 )
-from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows
+from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import AFFINE_MARGIN, AFFINE_MARGIN_AT_ORIGIN, FlatSetting, candidate_settings, choose_setting
 from subspaces.spectral import compute_spectrum, embed
 
@@ -251,8 +251,9 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         n, p = x.shape
         check_integer("n_clusters", self.n_clusters, low=1, high=n, hint=f"X has n_samples={n} rows")
         if self.subspace_dim != "auto":
-            hint = f"X has n_features={p}, and a subspace must leave at least one direction out"
-            check_integer("subspace_dim", self.subspace_dim, low=1, high=min(p, MAX_COLUMNS) - 1, hint=hint)
+            dim = check_integer("subspace_dim", self.subspace_dim, low=1)
+            hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
+            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, _max_columns(dim)) - 1, hint=hint)
         if self.n_landmarks != "auto":
             check_integer("n_landmarks", self.n_landmarks, low=1)
         if self.sigma != "auto":
@@ -278,7 +279,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
         offset = mean_offset(x)
         self.center_ = offset > FAR_OFFSET if self.center == "auto" else bool(self.center)
-        preparation = prepare_rows(x, center=self.center_, unit=False)
+        dim: int | None = _unless_auto(self.subspace_dim)
+        preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=_max_columns(dim))
         rows = preparation(x)
         settings = [
             setting
@@ -289,7 +291,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
                 self.n_clusters,
                 affine=affine,
                 unit=not affine if self.normalize == "auto" else bool(self.normalize),
-                dim=_unless_auto(self.subspace_dim),
+                dim=dim,
                 neighborhood=_unless_auto(self.neighborhood),
             )
         ]
@@ -343,6 +345,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
         """The same over the nearest landmarks of each row, whose few weights are kept in memory."""
         psi, self.outlier_scores_ = self._features.describe(rows)
+        report(self.verbose, "choosing a partition of %d rows", len(rows))
         counts = vector_counts(self.n_clusters) if self.n_components == "auto" else [int(self.n_components)]
         self._spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
         self._partition = choose_partition(
@@ -371,6 +374,11 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             members.append(next((m for m in map(np.flatnonzero, (own & inlier, own)) if len(m)), everyone))
         flats, _ = fit_flats(rows, members, self.subspace_dim_, affine=self.affine_)
         return self._preparation.restore(flats)
+
+
+def _max_columns(dim: int | None) -> int:
+    """Rows keep at least twice as many columns as a dimension that was asked for."""
+    return max(MAX_COLUMNS, 2 * (dim or 0))
 
 
 def _unless_auto(value: Any) -> Any:

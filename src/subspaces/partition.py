@@ -31,7 +31,7 @@ N_ERRORS = 2.0
 PARTS_PER_CLUSTER = (5, 8, 12)
 # Rounds of refinement for every candidate on a sample, and for the best few of them on all rows.
 TRIAL_ROUNDS = 5
-N_FINALISTS = 3
+N_FINALISTS = 2
 FINAL_ROUNDS = 20
 # Rows farther from every flat than this many deviations do not vote.
 ROW_DEVIATIONS = 3.0
@@ -79,8 +79,8 @@ def choose_partition(
     """The best partition by modularity, over numbers of eigenvectors `counts`, starts of k-means and joined parts.
 
     `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. With `polish` every candidate is refined
-    on the landmarks and the largest modularity wins. Without, the smallest number of eigenvectors wins whose
-    modularity is not clearly below the largest.
+    on the landmarks and the largest modularity wins; joined parts must be clearly better than k-means. Without, the
+    smallest number of eigenvectors wins whose modularity is not clearly below the largest.
     """
     sample = psi[_at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
@@ -88,12 +88,11 @@ def choose_partition(
     for count in sorted({min(count, embedding.shape[1]) for count in counts}):
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
         candidates += [Partition(count, centers) for centers in runs.points]
-    if polish:
-        candidates += merged_partitions(sample, embedding, n_clusters, rng)
-        candidates = [refine(partition, sample, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
-        finalists = sorted(candidates, key=_modularity)[-N_FINALISTS:]
-        return max((refine(each, psi[inliers], spectrum, n_rounds=FINAL_ROUNDS) for each in finalists), key=_modularity)
     weights = psi[inliers]
+    if polish:
+        merged = merged_partitions(sample, embedding, n_clusters, rng)
+        plain, joined = (_best_refined(group, sample, weights, spectrum) for group in (candidates, merged))
+        return plain if _as_good(plain, joined, weights, spectrum) else joined
     candidates = [_judged(partition, weights, spectrum) for partition in candidates]
     best = max(candidates, key=_modularity)
     per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
@@ -142,6 +141,15 @@ def join_parts(gains: NDArray[np.float64], n_groups: int) -> Indices:
 
 def _modularity(partition: Partition) -> float:
     return partition.modularity
+
+
+def _best_refined(
+    candidates: Sequence[Partition], sample: csr_matrix, psi: csr_matrix, spectrum: Spectrum
+) -> Partition:
+    """The candidate of the largest modularity on psi (n, D) once refined; a sample of the rows picks finalists."""
+    refined = [refine(partition, sample, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
+    finalists = sorted(refined, key=_modularity)[-N_FINALISTS:]
+    return max((refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS) for each in finalists), key=_modularity)
 
 
 def _at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:

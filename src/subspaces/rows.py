@@ -46,13 +46,18 @@ class RowPreparation:
         return Flats(flats.centers @ self.directions.T + self.mean, bases)
 
 
-def prepare_rows(x: Array, *, center: bool, unit: bool) -> RowPreparation:
-    """The preparation of `x` (n, p) with the given choices; projects when p exceeds `MAX_COLUMNS`."""
+def prepare_rows(x: Array, *, center: bool, unit: bool, max_columns: int = MAX_COLUMNS) -> RowPreparation:
+    """The preparation of `x` (n, p) with the given choices; projects when p exceeds `max_columns`."""
     mean = column_means(x) if center else np.zeros(x.shape[1], x.dtype)
     directions = None
-    if x.shape[1] > MAX_COLUMNS:
-        directions = principal_directions(x, mean, min(MAX_COLUMNS, len(x))).astype(x.dtype)
+    if x.shape[1] > max_columns:
+        directions = principal_directions(x, mean, prepared_columns(*x.shape, max_columns)).astype(x.dtype)
     return RowPreparation(mean, directions, unit)
+
+
+def prepared_columns(n_rows: int, n_columns: int, max_columns: int = MAX_COLUMNS) -> int:
+    """How many columns prepared rows have: fewer rows than columns span no more, and a subspace needs two."""
+    return n_columns if n_columns <= max_columns else min(max_columns, max(2, n_rows))
 
 
 def mean_offset(x: Array) -> float:

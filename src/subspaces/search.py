@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from subspaces._array import Array, unit_rows
+from subspaces._array import Array, distinct_rows, unit_rows
 from subspaces._log import report
 from subspaces.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
@@ -65,7 +65,9 @@ def candidate_settings(
         return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
     limit = max(8, min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
     pairs = [(d, size) for d in dims for size in (2 * d + 2, 6 * d + 4) if size <= limit]
-    return [FlatSetting(d, size, affine, unit) for d, size in pairs or [(d, 2 * d + 2) for d in dims]]
+    # A handful of rows: all of them in every neighbourhood would make all flats equal.
+    few = [(d, max(d + 1, min(2 * d + 2, n_rows // 2))) for d in dims]
+    return [FlatSetting(d, size, affine, unit) for d, size in pairs or few]
 
 
 def choose_setting(
@@ -132,6 +134,7 @@ def try_settings(
     """Every setting with the modularity it reaches on a sample of the rows (n, p), all from the same landmarks."""
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
+    rows = distinct_rows(rows)
     count = min(SAMPLE_LANDMARKS, max(1, len(rows) // 2))
     samples = {unit: unit_rows(rows) if unit else rows for unit in {setting.unit for setting in settings}}
     landmarks = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, within_mad
+from subspaces._array import Array, Indices, distinct_rows, within_mad
 from subspaces._validation import check_integer, check_option, check_positive
 from subspaces.flats import (
     Beta2,
@@ -251,8 +251,10 @@ class SubspaceFeatures(_DistanceFeatures):
         if self.measure == "uniform":
             self.flats_ = uniform_flats(self.n_components, x.shape[1], dim, rng, x.dtype)
         else:
-            self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
-            self.flats_ = self._landmark_flats(x, dim)
+            # Copies of one row would fill its neighbourhood and leave no direction to fit.
+            distinct = distinct_rows(x)
+            self.landmarks_ = draw_landmarks(distinct, self.landmarks, self.n_components, rng)
+            self.flats_ = self._landmark_flats(distinct, dim)
         check_n_nearest(self.n_nearest, len(self.flats_))
         self.sigma_ = self._choose_sigma(x, rng)
         return len(self.flats_)
