@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subspaces import _blocks
-from subspaces._array import inverse, unit_rows, within_mad
+from subspaces._array import distinct_rows, inverse, unit_rows, within_mad
 from subspaces._blocks import row_blocks
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Flats, fit_flats, nearest_rows, squared_distances
-from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows
+from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 
 few = settings(max_examples=40, deadline=None)
 
@@ -42,6 +42,22 @@ class TestUnitRows:
     def test_zero_rows_stay_zero(self):
         x = np.array([[0.0, 0.0], [3.0, -4.0]])
         np.testing.assert_array_equal(unit_rows(x), [[0.0, 0.0], [0.6, -0.8]])
+
+
+class TestDistinctRows:
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_are_the_first_of_their_kind(self, order, dtype):
+        rng = np.random.default_rng(0)
+        x = np.asarray(rng.integers(-2, 3, size=(60, 2)), dtype=dtype, order=order)
+        expected = [row for i, row in enumerate(x.tolist()) if row not in x[:i].tolist()]
+        found = distinct_rows(x)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+
+    def test_rows_that_differ_in_the_last_bit_are_distinct(self):
+        x = np.array([[1.0, 2.0], [1.0, np.nextafter(2.0, 3.0)], [2.0, 1.0]])
+        np.testing.assert_array_equal(distinct_rows(x), x)
 
 
 class TestInverse:
@@ -113,7 +129,6 @@ class TestMeanOffset:
     def test_equal_rows_are_infinitely_far(self):
         assert mean_offset(np.ones((5, 2))) == np.inf
 
-    @pytest.mark.xfail(strict=True, reason="zero times infinity: rows of zeros have an offset of NaN")
     def test_rows_of_zeros_are_at_the_origin(self):
         assert mean_offset(np.zeros((5, 2))) == 0
 
@@ -153,6 +168,22 @@ class TestPreparation:
         assert rows.shape == (30, 30)
         centered = x - x.mean(axis=0)
         np.testing.assert_allclose(rows @ rows.T, centered @ centered.T, atol=1e-9)
+
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_one_wide_row_keeps_two_columns(self, n):
+        x = np.random.default_rng(0).standard_normal((n, 100))
+        preparation = prepare_rows(x, center=False, unit=False)
+        np.testing.assert_allclose(preparation.directions.T @ preparation.directions, np.eye(2), atol=1e-12)
+        rows = preparation(x)
+        np.testing.assert_allclose(rows @ rows.T, x @ x.T, rtol=1e-10)
+
+    @pytest.mark.parametrize(
+        ("n", "p", "limit"), [(50, 80, 80), (50, 81, 80), (200, 300, 80), (200, 300, 120), (1, 99, 80)]
+    )
+    def test_the_number_of_columns_is_known_beforehand(self, n, p, limit):
+        x = np.random.default_rng(0).standard_normal((n, p))
+        rows = prepare_rows(x, center=True, unit=False, max_columns=limit)(x)
+        assert rows.shape[1] == prepared_columns(n, p, limit)
 
     @pytest.mark.parametrize("p", [5, 100])
     def test_float32_stays(self, p):

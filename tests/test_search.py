@@ -92,7 +92,12 @@ class TestCandidates:
 
     def test_a_given_dimension_is_not_varied(self):
         assert pairs(10_000, 80, 10, dim=5) == [(5, 12), (5, 34)]
-        assert pairs(10, 80, 10, dim=20) == [(20, 42)]
+
+    def test_a_large_dimension_leaves_out_what_it_can_of_few_rows(self):
+        """The flats of all rows would be one and the same; but a flat needs more rows than dimensions."""
+        assert pairs(100, 80, 10, dim=20) == [(20, 42)]
+        assert pairs(60, 80, 10, dim=20) == [(20, 30)]
+        assert pairs(10, 80, 10, dim=20) == [(20, 21)]
 
     @pytest.mark.parametrize("neighborhood", [7, "beta2", Beta2(10, 3)])
     def test_a_given_neighbourhood_is_not_varied(self, neighborhood):

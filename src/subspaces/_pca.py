@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from subspaces._blocks import row_blocks
+from subspaces._threads import one_thread
 
 
 def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDArray[np.float64]:
@@ -38,8 +38,7 @@ def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDA
 def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Eigenvectors (m, count) of the largest eigenvalues, largest first."""
     size = len(symmetric)
-    # Threads gain little in a tridiagonal reduction, and on a busy machine they wait for each other for long.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         _, vectors = scipy.linalg.eigh(symmetric, subset_by_index=[size - count, size - 1])
     return np.ascontiguousarray(vectors[:, ::-1])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from subspaces._array import Array, Indices
 from subspaces._blocks import row_blocks
+from subspaces._threads import one_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +160,17 @@ def principal_bases(points: Array, dim: int) -> tuple[Array, Array]:
     _, size, p = points.shape
     # The smaller Gram matrix decides the cost; float64 because it squares the condition number.
     wide = points.astype(np.float64)
-    if size >= p:
-        values, vectors = np.linalg.eigh(np.matmul(wide.transpose(0, 2, 1), wide))
-        bases = vectors[:, :, ::-1][:, :, :dim]
-    else:
-        values, left = np.linalg.eigh(np.matmul(wide, wide.transpose(0, 2, 1)))
-        top = left[:, :, ::-1][:, :, :dim]
-        columns = np.matmul(wide.transpose(0, 2, 1), top)
-        # Householder's Q is orthonormal whatever the rank, so too few rows or duplicates get arbitrary
-        # directions to complete their basis.
-        bases = np.linalg.qr(np.pad(columns, ((0, 0), (0, 0), (0, dim - columns.shape[2]))))[0]
+    flipped = wide.transpose(0, 2, 1)
+    with one_thread():
+        if size >= p:
+            values, vectors = np.linalg.eigh(np.matmul(flipped, wide))
+            bases = vectors[:, :, ::-1][:, :, :dim]
+        else:
+            values, left = np.linalg.eigh(np.matmul(wide, flipped))
+            columns = np.matmul(flipped, left[:, :, ::-1][:, :, :dim])
+            # Householder's Q is orthonormal whatever the rank, so too few rows or duplicates get arbitrary
+            # directions to complete their basis.
+            bases = np.linalg.qr(np.pad(columns, ((0, 0), (0, 0), (0, dim - columns.shape[2]))))[0]
     tails = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
     return bases.astype(points.dtype), tails.astype(points.dtype)
 
@@ -216,7 +218,8 @@ def _beta2(x: Array, centers: Array, order: Indices, dim: int, affine: bool) -> 
             points = points - points.mean(axis=1, keepdims=True)
         flipped = points.transpose(0, 2, 1)
         gram = np.matmul(points, flipped) if size < x.shape[1] else np.matmul(flipped, points)
-        values = np.linalg.eigvalsh(gram)
+        with one_thread():
+            values = np.linalg.eigvalsh(gram)
         tail = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
         result[block] = np.sqrt(tail / size) / np.where(radius > 0, radius, 1)
     return result

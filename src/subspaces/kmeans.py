@@ -36,7 +36,7 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
     """
     starts, k, p = centers.shape
     norms = np.einsum("np,np->n", x, x)
-    limit = tolerance * x.var(axis=0).mean(dtype=np.float64)
+    limit = tolerance * float(x.var(axis=0, dtype=np.float64).sum()) / max(1, p)
     for _ in range(max_iter):
         labels, distances = _assign(x, norms, centers)
         flat = (labels + k * np.arange(starts)).ravel()
@@ -49,7 +49,8 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
         moved = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers).astype(x.dtype)
         for start in np.flatnonzero((sizes == 0).any(axis=(1, 2))):
             empty = np.flatnonzero(sizes[start, :, 0] == 0)
-            moved[start, empty] = x[np.argsort(-distances[:, start], kind="stable")[: len(empty)]]
+            # Fewer rows than centres: some are used twice.
+            moved[start, empty] = x[np.resize(np.argsort(-distances[:, start], kind="stable"), len(empty))]
         shift = np.square(moved - centers).sum(axis=2).max()
         centers = moved
         if shift <= limit:

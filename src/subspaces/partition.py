@@ -93,7 +93,7 @@ def choose_partition(
         merged = merged_partitions(sample, embedding, n_clusters, rng)
         plain, joined = (_best_refined(group, sample, weights, spectrum) for group in (candidates, merged))
         return plain if _as_good(plain, joined, weights, spectrum) else joined
-    candidates = [_judged(partition, weights, spectrum) for partition in candidates]
+    candidates = [refine(partition, weights, spectrum, n_rounds=0) for partition in candidates]
     best = max(candidates, key=_modularity)
     per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
     return next(partition for partition in per_count if _as_good(partition, best, weights, spectrum))
@@ -154,12 +154,6 @@ def _best_refined(
 
 def _at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
     return index if len(index) <= count else rng.choice(index, count, replace=False)
-
-
-def _judged(partition: Partition, psi: csr_matrix, spectrum: Spectrum) -> Partition:
-    """The partition with its modularity on rows psi (n, D)."""
-    shares = cluster_shares(psi, assign(psi, spectrum, partition), len(partition.centers))
-    return replace(partition, modularity=modularity(shares))
 
 
 def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
@@ -225,14 +219,17 @@ def landmark_scores(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_rounds: int) -> Partition:
     """Let every row take the cluster that its landmarks belong to most, until nothing moves or `n_rounds` times.
 
-    A step of coordinate ascent: `psi` (n, D) are the rows that vote.
+    `psi` (n, D) are the rows that vote. The round of the largest modularity is returned: most rounds gain, but they can
+    drain a small cluster.
     """
-    n_clusters = len(partition.centers)
     labels = assign(psi, spectrum, partition)
+    shares = cluster_shares(psi, labels, len(partition.centers))
+    best = replace(partition, modularity=modularity(shares))
     for _ in range(n_rounds):
-        shares = cluster_shares(psi, labels, n_clusters)
         partition = replace(partition, landmark_scores=landmark_scores(shares).astype(psi.dtype))
         before, labels = labels, assign(psi, spectrum, partition)
         if (before == labels).all():
             break
-    return _judged(partition, psi, spectrum)
+        shares = cluster_shares(psi, labels, len(partition.centers))
+        best = max(best, replace(partition, modularity=modularity(shares)), key=_modularity)
+    return best

@@ -51,7 +51,7 @@ def prepare_rows(x: Array, *, center: bool, unit: bool, max_columns: int = MAX_C
     mean = column_means(x) if center else np.zeros(x.shape[1], x.dtype)
     directions = None
     if x.shape[1] > max_columns:
-        directions = principal_directions(x, mean, prepared_columns(*x.shape, max_columns)).astype(x.dtype)
+        directions = principal_directions(x, mean, prepared_columns(len(x), x.shape[1], max_columns)).astype(x.dtype)
     return RowPreparation(mean, directions, unit)
 
 
@@ -68,7 +68,8 @@ def mean_offset(x: Array) -> float:
     """
     mean = column_means(x).astype(np.float64)
     spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(len(x), 8 * x.shape[1])) / len(x)
-    return float(np.sqrt(mean @ mean / (spread / len(x)))) if spread > 0 else float(mean.any()) * np.inf
+    offset = float(np.linalg.norm(mean))
+    return offset / float(np.sqrt(spread / len(x))) if spread > 0 else (np.inf if offset > 0 else 0.0)
 
 
 def column_means(x: Array) -> Array:

@@ -20,6 +20,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, inverse
+from subspaces._threads import one_thread
+
+# Eigenvalues below this multiple of sqrt(D) units in the last place of psi are rounding.
+ROUNDING = 10.0
 
 Psi: TypeAlias = Array | csr_matrix
 PsiBlocks: TypeAlias = Callable[[], Iterator[Psi]]
@@ -42,11 +46,11 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
     rank of psi allows no more, the remaining eigenvalues are zero, and so are those columns of the embedding.
     """
     if balanced:
-        total, gram = _sums((psi, _row_sums(psi)) for psi in blocks())
+        total, gram, precision = _sums((psi, _row_sums(psi)) for psi in blocks())
         weights = inverse(total)
     else:
         total = np.sum([_column_sums(psi) for psi in blocks()], axis=0)
-        _, gram = _sums((psi, _degrees(psi, total)) for psi in blocks())
+        _, gram, precision = _sums((psi, _degrees(psi, total)) for psi in blocks())
         weights = np.ones_like(total)
     root = np.sqrt(weights)
     gram *= root[:, None] * root
@@ -54,11 +58,13 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
     # removed by formula and not by position.
     trivial = root * total
     trivial /= np.linalg.norm(trivial) or 1.0
-    gram -= np.outer(trivial, trivial)
+    # Twice, so that it ends at -1: at zero it would mix with the null space.
+    gram -= 2 * np.outer(trivial, trivial)
     count = min(n_vectors, len(gram))
-    values, vectors = scipy.linalg.eigh(gram, subset_by_index=[len(gram) - count, len(gram) - 1])
+    with one_thread():
+        values, vectors = scipy.linalg.eigh(gram, subset_by_index=[len(gram) - count, len(gram) - 1])
     values, vectors = values[::-1], vectors[:, ::-1]
-    values = np.where(values > len(gram) * np.finfo(np.float64).eps, values, 0)
+    values = np.where(values > ROUNDING * np.sqrt(len(gram)) * precision, values, 0)
     return Spectrum(weights, weights * total, values, vectors)
 
 
@@ -73,13 +79,14 @@ def embed(psi: Psi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:
     return np.asarray(psi @ vectors.astype(psi.dtype)) * scale[:, None]
 
 
-def _sums(blocks: Iterable[tuple[Psi, Array]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of psi (D,) and of psi psi^T / degree (D, D) over blocks of (psi, degrees)."""
-    total, gram = np.zeros(()), np.zeros(())
+def _sums(blocks: Iterable[tuple[Psi, Array]]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Sum of psi (D,) and of psi psi^T / degree (D, D) over blocks of (psi, degrees), and the precision of psi."""
+    total, gram, precision = np.zeros(()), np.zeros(()), 0.0
     for psi, degrees in blocks:
         total = total + _column_sums(psi)
         gram = gram + _gram(psi, degrees)
-    return total, gram
+        precision = float(np.finfo(psi.dtype).eps)
+    return total, gram, precision
 
 
 def _row_sums(psi: Psi) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import gamma, hyp1f1, kv
+from scipy.special import gammaln, hyp1f1, kv
 
 from subspaces._array import Array
 
@@ -22,10 +22,10 @@ def laplacian_kernel(X: Array, Y: Array, *, sigma: float) -> Array:
 def matern_kernel(X: Array, Y: Array, *, sigma: float, nu: float = 1.5) -> Array:
     """Matern kernel of length scale `sigma` and smoothness `nu`, one at distance zero: (n, m)."""
     scaled = np.sqrt(2 * nu) * cdist(X, Y) / sigma
-    # 0 * K_nu(0) is 0 * inf, with limit one.
-    safe = np.where(scaled > 0, scaled, 1)
-    values = 2 ** (1 - nu) / gamma(nu) * safe**nu * kv(nu, safe)
-    return np.where(scaled > 0, values, 1)
+    # Where the Bessel function overflows, at distance zero or for very large nu, the kernel is as good as Gaussian.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        values = np.exp((1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(scaled) + np.log(kv(nu, scaled)))
+    return np.where(np.isfinite(values), values, np.exp(-(scaled**2) / (4 * nu)))
 
 
 def landmark_kernel(X: Array, Y: Array, *, points: Array, sigma: float) -> Array:
