@@ -25,7 +25,7 @@ demo: .venv/ready
 	$(BIN)/python -m subspaces demo
 
 test: .venv/ready
-	$(BIN)/python -m pytest -n 2 -q
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -14,9 +14,9 @@ from subspaces.flats import (
     Flats,
     beta2_neighborhoods,
     fit_flats,
-    nearest_flats,
     nearest_rows,
     principal_angles,
+    rows_to_fit,
     smallest,
     squared_distances,
 )
@@ -117,16 +117,6 @@ class TestDistances:
 
 
 class TestNearest:
-    @pytest.mark.parametrize("block_rows", [None, 1, 7, 30])
-    @pytest.mark.parametrize("count", [1, 4, 11])
-    def test_flats_do_not_depend_on_the_blocks(self, count, block_rows):
-        rng = np.random.default_rng(count)
-        x, flats = rng.standard_normal((30, 6)), random_flats(rng, 11, 6, 2, affine=True)
-        table = reference.squared_distances(x, as_list(flats))
-        distances, index = nearest_flats(x, flats, count, block_rows=block_rows)
-        np.testing.assert_allclose(np.sort(distances, axis=1), np.sort(table, axis=1)[:, :count], atol=1e-12)
-        np.testing.assert_allclose(np.take_along_axis(table, index, 1), distances, atol=1e-12)
-
     @pytest.mark.parametrize("count", [1, 5, 40])
     def test_rows_come_nearest_first(self, count, small_blocks):
         rng = np.random.default_rng(count)
@@ -134,9 +124,29 @@ class TestNearest:
         expected = [reference.fixed_neighborhood(x, center, count) for center in centers]
         np.testing.assert_array_equal(nearest_rows(x, centers, count), expected)
 
-    def test_a_row_is_nearest_to_itself_far_from_the_origin(self):
-        x = 1e4 + np.random.default_rng(0).standard_normal((60, 3))
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_a_row_is_nearest_to_itself_far_from_the_origin(self, dtype):
+        x = (1e4 + np.random.default_rng(0).standard_normal((60, 3))).astype(dtype)
         np.testing.assert_array_equal(nearest_rows(x, x, 1)[:, 0], np.arange(60))
+
+    @pytest.mark.parametrize("dim", [0, 2])
+    def test_distances_far_from_the_origin_keep_their_digits(self, dim):
+        rng = np.random.default_rng(0)
+        x, flats = rng.standard_normal((30, 6)), random_flats(rng, 5, 6, dim, affine=True)
+        far = Flats((flats.centers + 1000).astype(np.float32), flats.bases.astype(np.float32))
+        found = squared_distances((x + 1000).astype(np.float32), far)
+        np.testing.assert_allclose(found, squared_distances(x, flats), rtol=0.01, atol=0.01)
+
+
+class TestRowsToFit:
+    def test_copies_are_left_out_and_the_order_kept(self):
+        x = np.random.default_rng(0).standard_normal((20, 3))
+        np.testing.assert_array_equal(rows_to_fit(np.concatenate([x, x[::-1], x[:5]]), 2), x)
+        assert rows_to_fit(x, 2) is x
+
+    def test_too_few_distinct_rows_keep_their_copies(self):
+        x = np.repeat(np.eye(4), 5, axis=0)
+        assert rows_to_fit(x, 2) is x
 
     def test_smallest_of_each_row(self):
         table = np.random.default_rng(0).standard_normal((20, 9))

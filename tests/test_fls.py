@@ -407,6 +407,14 @@ class TestBadInput:
         X = np.repeat([[1.0, 0, 0, 0], [0, 1.0, 0, 0]], 15, axis=0)
         assert same_partition(np.repeat([0, 1], 15), FLS(2, center=False, random_state=0).fit_predict(X))
 
+    def test_copies_of_a_row_leave_no_neighbours_out(self):
+        x = np.random.default_rng(0).normal(size=(12, 3))
+        x[:7] = x[0]
+        assert (FLS(1, random_state=0).fit(x).labels_ == 0).all()
+        X, y = make_subspaces((2, 2), 6, points_per_subspace=60, random_state=0)
+        labels = FLS(2, random_state=0).fit_predict(np.repeat(X, 10, axis=0))
+        assert clustering_accuracy(np.repeat(y, 10), labels) > 0.97
+
     def test_too_few_distinct_rows_are_said(self):
         with pytest.warns(ConvergenceWarning, match="lower n_clusters"):
             FLS(3, random_state=0).fit(np.ones((20, 4)))

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subspaces import _blocks
-from subspaces._array import distinct_rows, inverse, unit_rows, within_mad
+from subspaces._array import inverse, unit_rows, within_mad
 from subspaces._blocks import row_blocks
 from subspaces.datasets import make_subspaces
-from subspaces.flats import Flats, fit_flats, nearest_rows, squared_distances
+from subspaces.flats import Flats, fit_flats, nearest_rows, rows_to_fit, squared_distances
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 
 few = settings(max_examples=40, deadline=None)
@@ -51,13 +51,13 @@ class TestDistinctRows:
         rng = np.random.default_rng(0)
         x = np.asarray(rng.integers(-2, 3, size=(60, 2)), dtype=dtype, order=order)
         expected = [row for i, row in enumerate(x.tolist()) if row not in x[:i].tolist()]
-        found = distinct_rows(x)
+        found = rows_to_fit(x, 0)
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, expected)
 
     def test_rows_that_differ_in_the_last_bit_are_distinct(self):
         x = np.array([[1.0, 2.0], [1.0, np.nextafter(2.0, 3.0)], [2.0, 1.0]])
-        np.testing.assert_array_equal(distinct_rows(x), x)
+        np.testing.assert_array_equal(rows_to_fit(x, 0), x)
 
 
 class TestInverse:

@@ -14,15 +14,11 @@ Indices = NDArray[np.intp]
 
 def unit_rows(x: Array) -> Array:
     """Rows of `x` (n, p) scaled to norm one; zero rows stay zero."""
-    norms = np.sqrt(np.einsum("np,np->n", x, x))[:, None]
-    return np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
-
-
-def distinct_rows(x: Array) -> Array:
-    """The rows of `x` (n, p) without repetitions, in their order."""
-    rows = np.ascontiguousarray(x)
-    first = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_index=True)[1]
-    return x if len(first) == len(x) else x[np.sort(first)]
+    # The largest entry first: squares of tiny numbers vanish.
+    peaks = np.abs(x).max(axis=1, keepdims=True, initial=0)
+    rows = np.divide(x, peaks, out=np.zeros_like(x), where=peaks > 0)
+    norms = np.sqrt(np.einsum("np,np->n", rows, rows))[:, None]
+    return np.divide(rows, norms, out=rows, where=norms > 0)
 
 
 def inverse(x: Array, power: float = 1.0) -> Array:

@@ -57,23 +57,27 @@ def distances_to(flats: Flats) -> Callable[[Array], Array]:
     product of n x p by p x m(d+1) and a sum, and serves any number of blocks of rows.
     """
     count, _, dim = flats.bases.shape
+    linear = dim > 0 and flats.is_linear
+    # Distances do not change when everything moves, and near the origin they lose no digits.
+    origin = np.zeros_like(flats.centers[0]) if linear else flats.centers.mean(axis=0)
     # Slice k holds the k-th basis vector of every flat, so that the sum over k adds contiguous rows.
     slices = [flats.bases[:, :, k] for k in range(dim)]
     # A centre moved along its flat to the point nearest the origin is orthogonal to the basis:
     # |x - c|^2 - |B'(x - c)|^2 = |x|^2 - 2 x.c + |c|^2 - |B'x|^2, and one product gives all of it.
-    inside = np.einsum("mpd,mp->md", flats.bases, flats.centers)
-    centers = flats.centers - np.einsum("mpd,md->mp", flats.bases, inside)
+    centers = flats.centers - origin
+    centers = centers - np.einsum("mpd,md->mp", flats.bases, np.einsum("mpd,mp->md", flats.bases, centers))
     offsets = np.einsum("mp,mp->m", centers, centers)
-    linear = dim > 0 and flats.is_linear
     stacked = np.ascontiguousarray(np.concatenate(slices if linear else [centers, *slices]).T)
 
     def squared_distances(x: Array) -> Array:
+        if not linear:
+            x = x - origin.astype(x.dtype, copy=False)
         norms = np.einsum("np,np->n", x, x)[:, None]
-        products = x @ stacked
+        products = x @ stacked.astype(x.dtype, copy=False)
         if linear:
             result = norms - np.square(products[:, :count])
         else:
-            result = norms + offsets - 2 * products[:, :count]
+            result = norms + offsets.astype(x.dtype, copy=False) - 2 * products[:, :count]
         for k in range(count, products.shape[1], count):
             result -= np.square(products[:, k : k + count])
         # Rounding can dip below zero.
@@ -85,21 +89,6 @@ def distances_to(flats: Flats) -> Callable[[Array], Array]:
 def squared_distances(x: Array, flats: Flats) -> Array:
     """Squared distance of each row of `x` (n, p) to each flat: (n, m)."""
     return distances_to(flats)(x)
-
-
-def nearest_flats(x: Array, flats: Flats, count: int, *, block_rows: int | None = None) -> tuple[Array, Indices]:
-    """Squared distances (n, count) of each row to its `count` nearest flats, and which they are.
-
-    The columns are in no particular order. Never holds more than a block of the n x m distances.
-    """
-    distances = distances_to(flats)
-    nearest = np.empty((len(x), count), x.dtype)
-    index = np.empty((len(x), count), np.intp)
-    for rows in row_blocks(len(x), distance_row_bytes(flats, x.dtype), block_rows=block_rows):
-        table = distances(x[rows])
-        index[rows] = smallest(table, count)
-        nearest[rows] = np.take_along_axis(table, index[rows], 1)
-    return nearest, index
 
 
 def distance_row_bytes(flats: Flats, dtype: np.dtype[np.floating]) -> int:
@@ -116,6 +105,9 @@ def smallest(table: Array, count: int) -> Indices:
 
 def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
     """Indices (m, count) of the rows of `x` (n, p) nearest to each centre (m, p), nearest first."""
+    # Near the origin distances lose no digits.
+    mean = x.mean(axis=0)
+    x, centers = x - mean, centers - mean
     norms = np.einsum("np,np->n", x, x)
     result = np.empty((len(centers), count), np.intp)
     for block in row_blocks(len(centers), 2 * len(x) * x.itemsize):
@@ -124,6 +116,17 @@ def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
         order = np.argsort(np.take_along_axis(table, index, 1), axis=1, kind="stable")
         result[block] = np.take_along_axis(index, order, 1)
     return result
+
+
+def rows_to_fit(x: Array, dim: int) -> Array:
+    """The distinct rows of `x` (n, p), in their order: copies of a row would fill its neighbourhood.
+
+    Where hardly more distinct rows are left than flats of dimension `dim` pass through, copies are all there is to tell
+    clusters apart, and all rows come back.
+    """
+    rows = np.ascontiguousarray(x)
+    first = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_index=True)[1]
+    return x if len(first) == len(x) or len(first) < 4 * dim else x[np.sort(first)]
 
 
 def fit_flats(x: Array, neighborhoods: Sequence[Indices] | Indices, dim: int, *, affine: bool) -> tuple[Flats, Array]:

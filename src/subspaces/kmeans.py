@@ -41,7 +41,7 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
         labels, distances = _assign(x, norms, centers)
         flat = (labels + k * np.arange(starts)).ravel()
         member = csr_matrix(
-            (np.ones(len(flat), x.dtype), flat, np.arange(0, len(flat) + 1, starts)),
+            (np.ones(len(flat)), flat, np.arange(0, len(flat) + 1, starts)),
             shape=(len(x), starts * k),
         )
         sizes = np.bincount(flat, minlength=starts * k).reshape(starts, k, 1)
@@ -83,7 +83,7 @@ def spread_rows(x: Array, k: int, rng: np.random.RandomState) -> Array:
         draws = rng.uniform(size=n_trials) * cumulative[-1]
         trials = np.minimum(np.searchsorted(cumulative, draws, side="right"), len(x) - 1)
         after = np.minimum(nearest[:, None], _squared_to(x, norms, trials))
-        best = int(after.sum(axis=0).argmin())
+        best = int(after.sum(axis=0, dtype=np.float64).argmin())
         chosen.append(int(trials[best]))
         nearest = after[:, best]
     return x[chosen]

@@ -318,7 +318,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             count,
             subspace_dim=setting.dim,
             sigma=self.sigma,
-            n_nearest=None if n_nearest is None else min(n_nearest, count, n),
+            n_nearest=n_nearest,
             landmarks=landmarks,
             neighborhood=setting.neighborhood,
             affine=setting.affine,
@@ -327,7 +327,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         ).fit(rows)
         self.affine_, self.normalize_ = setting.affine, setting.unit
         self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
-        self.n_landmarks_, self.n_nearest_ = len(self._features.flats_), self._features.n_nearest
+        self.n_landmarks_, self.n_nearest_ = len(self._features.flats_), self._features.n_nearest_
         self.sigma_ = self._features.sigma_
 
     def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:

@@ -39,10 +39,11 @@ ROW_DEVIATIONS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """How a row gets its label: by the nearest centre of its embedding or, when refined, by its landmarks."""
+    """How a row gets its label: by the nearest centre of its embedding or, where there are scores, by its landmarks."""
 
+    n_clusters: int
     n_vectors: int
-    centers: Array  # (K, n_vectors), of unit rows of the embedding
+    centers: Array | None  # (K, n_vectors), of unit rows of the embedding
     landmark_scores: Array | None = None  # (D, K): a row takes the label of the largest psi @ landmark_scores
     modularity: float = float("nan")
 
@@ -56,13 +57,14 @@ def assign(psi: Psi, spectrum: Spectrum, partition: Partition) -> Labels:
 
 def assign_embedded(embedding: Array, partition: Partition) -> Labels:
     """Labels (n,) by the nearest centre, from the embedding (n, at least n_vectors) of rows."""
+    assert partition.centers is not None
     return nearest_centers(unit_rows(embedding[:, : partition.n_vectors]), partition.centers)
 
 
 def plain_partition(embedding: Array, n_clusters: int, *, n_starts: int, rng: np.random.RandomState) -> Partition:
     """The paper's last step: k-means on the unit rows of v_2, ..., the best of `n_starts` runs by its own inertia."""
     runs = kmeans(unit_rows(embedding), n_clusters, n_starts=n_starts, rng=rng)
-    return Partition(embedding.shape[1], runs.points[int(runs.inertia.argmin())])
+    return Partition(n_clusters, embedding.shape[1], runs.points[int(runs.inertia.argmin())])
 
 
 def choose_partition(
@@ -87,7 +89,7 @@ def choose_partition(
     candidates = []
     for count in sorted({min(count, embedding.shape[1]) for count in counts}):
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
-        candidates += [Partition(count, centers) for centers in runs.points]
+        candidates += [Partition(n_clusters, count, centers) for centers in runs.points]
     weights = psi[inliers]
     if polish:
         merged = merged_partitions(sample, embedding, n_clusters, rng)
@@ -116,9 +118,7 @@ def merged_partitions(
         sizes = shares.sum(axis=1)
         joined = join_parts((shares * inverse(shares.sum(axis=0))) @ shares.T - np.outer(sizes, sizes), n_clusters)
         shares = np.stack([shares[joined == k].sum(axis=0) for k in range(n_clusters)])
-        labels = joined[parts]
-        centers = np.stack([rows[labels == k].sum(axis=0) / max(1, (labels == k).sum()) for k in range(n_clusters)])
-        partitions.append(Partition(rows.shape[1], centers, landmark_scores(shares).astype(psi.dtype)))
+        partitions.append(Partition(n_clusters, rows.shape[1], None, landmark_scores(shares).astype(psi.dtype)))
     return partitions
 
 
@@ -159,7 +159,7 @@ def _at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
 def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
     """Whether `partition` is within a few standard errors of `best`, compared row by row."""
     terms, best_terms = (
-        modularity_terms(psi, assign(psi, spectrum, each), len(each.centers)) for each in (partition, best)
+        modularity_terms(psi, assign(psi, spectrum, each), each.n_clusters) for each in (partition, best)
     )
     deficit = best_terms - terms
     return bool(deficit.mean() <= N_ERRORS * deficit.std() / np.sqrt(len(deficit)))
@@ -223,13 +223,13 @@ def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_round
     drain a small cluster.
     """
     labels = assign(psi, spectrum, partition)
-    shares = cluster_shares(psi, labels, len(partition.centers))
+    shares = cluster_shares(psi, labels, partition.n_clusters)
     best = replace(partition, modularity=modularity(shares))
     for _ in range(n_rounds):
         partition = replace(partition, landmark_scores=landmark_scores(shares).astype(psi.dtype))
         before, labels = labels, assign(psi, spectrum, partition)
         if (before == labels).all():
             break
-        shares = cluster_shares(psi, labels, len(partition.centers))
+        shares = cluster_shares(psi, labels, partition.n_clusters)
         best = max(best, replace(partition, modularity=modularity(shares)), key=_modularity)
     return best

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from subspaces._array import Array, distinct_rows, unit_rows
+from subspaces._array import Array, unit_rows
 from subspaces._log import report
-from subspaces.flats import Beta2
+from subspaces.flats import Beta2, rows_to_fit
 from subspaces.kernels import SubspaceFeatures
 from subspaces.landmarks import choose_landmarks
 from subspaces.partition import choose_partition, inlier_rows, vector_counts
@@ -63,7 +63,7 @@ def candidate_settings(
     dims = [dim] if dim is not None else [d for d in DIMS if d <= n_columns // 2] or [1]
     if neighborhood is not None:
         return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
-    limit = max(8, min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
+    limit = max(min(8, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
     pairs = [(d, size) for d in dims for size in (2 * d + 2, 6 * d + 4) if size <= limit]
     # A handful of rows: all of them in every neighbourhood would make all flats equal.
     few = [(d, max(d + 1, min(2 * d + 2, n_rows // 2))) for d in dims]
@@ -110,11 +110,11 @@ def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetti
 
     All rows are denser than a sample of them, so flats of higher dimension fit inside their clusters there.
     """
-    top = max(setting.modularity for setting in settings)
-    ties = [setting for setting in settings if sampled and setting.modularity >= top - DIM_TIE]
-    largest = max((setting.dim for setting in ties), default=0)
-    finalists = [setting for setting in ties if setting.dim == largest] or settings
-    return max(finalists, key=lambda setting: setting.modularity)
+    best = max(settings, key=lambda setting: setting.modularity)
+    if not sampled:
+        return best
+    ties = [setting for setting in settings if setting.modularity >= best.modularity - DIM_TIE]
+    return max(ties, key=lambda setting: (setting.dim, setting.modularity))
 
 
 def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
@@ -134,7 +134,7 @@ def try_settings(
     """Every setting with the modularity it reaches on a sample of the rows (n, p), all from the same landmarks."""
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
-    rows = distinct_rows(rows)
+    rows = rows_to_fit(rows, min(setting.dim for setting in settings))
     count = min(SAMPLE_LANDMARKS, max(1, len(rows) // 2))
     samples = {unit: unit_rows(rows) if unit else rows for unit in {setting.unit for setting in settings}}
     landmarks = {
@@ -156,7 +156,7 @@ def setting_modularity(
     """The modularity of clustering `rows` (n, p) with flats at `landmarks` (D, p)."""
     features = SubspaceFeatures(
         subspace_dim=setting.dim,
-        n_nearest=min(SAMPLE_NEAREST, len(landmarks)),
+        n_nearest=SAMPLE_NEAREST,
         landmarks=landmarks,
         neighborhood=setting.neighborhood,
         affine=setting.affine,

@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix
 from subspaces._array import Array, inverse
 from subspaces._threads import one_thread
 
-# Eigenvalues below this multiple of sqrt(D) units in the last place of psi are rounding.
+# Eigenvalues below this many units in the last place of psi are rounding.
 ROUNDING = 10.0
 
 Psi: TypeAlias = Array | csr_matrix
@@ -43,7 +43,8 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
     """Top `n_vectors` eigenvectors after the trivial one, from psi given as blocks of rows.
 
     `blocks()` starts a fresh pass over psi; the blocks are dense arrays or CSR matrices (rows, D). Where the
-    rank of psi allows no more, the remaining eigenvalues are zero, and so are those columns of the embedding.
+    rank of psi allows no more, the remaining eigenvalues are zero, and so are those columns of the embedding; there
+    are never more than D.
     """
     if balanced:
         total, gram, precision = _sums((psi, _row_sums(psi)) for psi in blocks())
@@ -64,7 +65,7 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
     with one_thread():
         values, vectors = scipy.linalg.eigh(gram, subset_by_index=[len(gram) - count, len(gram) - 1])
     values, vectors = values[::-1], vectors[:, ::-1]
-    values = np.where(values > ROUNDING * np.sqrt(len(gram)) * precision, values, 0)
+    values = np.where(values > ROUNDING * precision, values, 0)
     return Spectrum(weights, weights * total, values, vectors)
 
 

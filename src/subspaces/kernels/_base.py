@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +20,8 @@ from subspaces.landmarks import choose_landmarks
 from subspaces.spectral import Psi
 
 
-class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What all maps share. A map of your own defines `_draw` and `_map`; see `CustomFeatures` for a simpler way."""
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """What all maps share. A map of your own defines `_draw` and `_function`; `CustomFeatures` is a simpler way."""
 
     n_components: int
     random_state: Any
@@ -31,8 +31,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Check parameters, draw the points y from the measure, keep them, return how many features they give."""
 
     @abstractmethod
-    def _map(self, x: Array) -> Psi:
-        """psi of a block of rows (b, p): (b, D)."""
+    def _function(self) -> Callable[[Array], Psi]:
+        """psi as a function of a block of rows (b, p), with all that depends on the drawn points alone done once."""
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Draw the points y_1, ..., y_D; `X` (n, p) gives their space and, where the measure is the data, the data."""
@@ -48,8 +48,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[Psi]:
         """psi of checked rows (n, p), one block of rows after another."""
+        function = self._function()
         for rows in self.slices(x, block_rows=block_rows):
-            yield self._map(x[rows])
+            yield function(x[rows])
 
     def slices(self, x: Array, *, block_rows: int | None = None) -> Iterator[slice]:
         """The rows of each block."""
@@ -79,7 +80,10 @@ def draw_landmarks(x: Array, landmarks: str | ArrayLike, count: int, rng: np.ran
 
 def check_landmarks(landmarks: ArrayLike, x: Array) -> Array:
     """A user's landmark points (D, p) for rows `x` (n, p), in their dtype."""
-    points = np.asarray(landmarks, x.dtype)
+    try:
+        points = np.array(landmarks, x.dtype)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'landmarks must be "kmeans", "random" or an array of numbers: {error}.') from None
     if points.ndim != 2 or points.shape[1] != x.shape[1] or not len(points) or not np.isfinite(points).all():
         raise ValueError(
             f"landmarks of shape {points.shape} must be finite, with shape (D, {x.shape[1]}) and D >= 1: "

@@ -68,7 +68,10 @@ class CustomFeatures(FeatureMap):
             raise ValueError(f"function(X, points) returned shape {values.shape} for one row: it must return (1, D).")
         return int(values.shape[1])
 
-    def _map(self, x: Array) -> Array:
+    def _function(self) -> Callable[[Array], Array]:
+        return self._values
+
+    def _values(self, x: Array) -> Array:
         values = np.asarray(self.function(x, self.points_), x.dtype)
         if values.shape != (len(x), self._n_features_out):
             raise ValueError(

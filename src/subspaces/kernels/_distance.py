@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, distinct_rows, within_mad
+from subspaces._array import Array, Indices, within_mad
 from subspaces._validation import check_integer, check_option, check_positive
 from subspaces.flats import (
     Beta2,
@@ -20,6 +20,7 @@ from subspaces.flats import (
     distances_to,
     fit_flats,
     nearest_rows,
+    rows_to_fit,
     smallest,
 )
 from subspaces.kernels import exact
@@ -63,28 +64,33 @@ class _DistanceFeatures(FeatureMap):
             table = distances(x[rows])
             yield self._weigh(table), np.sqrt(table.min(axis=1))
 
-    def blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[Psi]:
-        for psi, _ in self.described_blocks(x, block_rows=block_rows):
-            yield psi
-
-    def _map(self, x: Array) -> Psi:
-        return self._weigh(self._distances()(x))
+    def _function(self) -> Callable[[Array], Psi]:
+        distances = self._distances()
+        return lambda x: self._weigh(distances(x))
 
     def _weigh(self, table: Array) -> Psi:
-        if self.n_nearest is not None:
-            index = smallest(table, self.n_nearest)
-            width = None if self.sigma == "auto" else self._width(self.sigma_)
+        if self.n_nearest_ is not None:
+            index = smallest(table, self.n_nearest_)
+            width = None if self.sigma_per_row_ else self._width(self.sigma_)
             return sparse_weights(np.take_along_axis(table, index, 1), index, table.shape[1], width=width)
         psi = np.exp(table / -self._width(self.sigma_))
         psi /= float(np.sqrt(table.shape[1]))
         return psi
+
+    def _fit_weights(self, x: Array, n_landmarks: int, rng: np.random.RandomState) -> None:
+        """Record how distances become weights."""
+        self.n_nearest_ = self.n_nearest
+        if self.n_nearest is not None:
+            self.n_nearest_ = min(check_integer("n_nearest", self.n_nearest, low=1), n_landmarks)
+        self.sigma_per_row_ = self.sigma == "auto" and self.n_nearest is not None
+        self.sigma_ = self._choose_sigma(x, rng)
 
     def _choose_sigma(self, x: Array, rng: np.random.RandomState) -> float:
         """The user's sigma, or a typical one, measured on a sample of the rows."""
         if self.sigma != "auto":
             return check_positive("sigma", self.sigma, hint='give a length, or "auto"')
         table = self._distances()(x[rng.choice(len(x), min(len(x), SIGMA_ROWS), replace=False)])
-        rank = min(self.n_nearest or SIGMA_RANK, table.shape[1])
+        rank = min(self.n_nearest_ or SIGMA_RANK, table.shape[1])
         nearest = np.sort(np.take_along_axis(table, smallest(table, rank), 1), axis=1)
         squared = nearest[:, -1] - (0 if self.n_nearest is None else nearest[:, 0])
         return float(np.sqrt(np.median(squared))) or 1.0
@@ -129,6 +135,9 @@ class LandmarkFeatures(_DistanceFeatures):
     landmarks_ : ndarray of shape (D, p)
     sigma_ : float
         The width; where each row has its own, their median.
+    sigma_per_row_ : bool
+        Whether each row has its own width.
+    n_nearest_ : int or None
 
     References
     ----------
@@ -160,8 +169,7 @@ class LandmarkFeatures(_DistanceFeatures):
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
-        check_n_nearest(self.n_nearest, len(self.landmarks_))
-        self.sigma_ = self._choose_sigma(x, rng)
+        self._fit_weights(x, len(self.landmarks_), rng)
         return len(self.landmarks_)
 
     def _distances(self) -> Callable[[Array], Array]:
@@ -202,8 +210,12 @@ class SubspaceFeatures(_DistanceFeatures):
     ----------
     flats_ : Flats
     landmarks_ : ndarray of shape (D, p), only with measure="landmarks"
+        The points; flats that were trimmed are not in `flats_`.
     sigma_ : float
         The width; where each row has its own, their median.
+    sigma_per_row_ : bool
+        Whether each row has its own width.
+    n_nearest_ : int or None
 
     Examples
     --------
@@ -241,6 +253,8 @@ class SubspaceFeatures(_DistanceFeatures):
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         check_option("measure", self.measure, ("landmarks", "uniform"))
+        for name in ("affine", "trim"):
+            check_option(name, getattr(self, name), (True, False))
         dim = check_integer(
             "subspace_dim",
             self.subspace_dim,
@@ -251,12 +265,10 @@ class SubspaceFeatures(_DistanceFeatures):
         if self.measure == "uniform":
             self.flats_ = uniform_flats(self.n_components, x.shape[1], dim, rng, x.dtype)
         else:
-            # Copies of one row would fill its neighbourhood and leave no direction to fit.
-            distinct = distinct_rows(x)
+            distinct = rows_to_fit(x, dim)
             self.landmarks_ = draw_landmarks(distinct, self.landmarks, self.n_components, rng)
             self.flats_ = self._landmark_flats(distinct, dim)
-        check_n_nearest(self.n_nearest, len(self.flats_))
-        self.sigma_ = self._choose_sigma(x, rng)
+        self._fit_weights(x, len(self.flats_), rng)
         return len(self.flats_)
 
     def _landmark_flats(self, x: Array, dim: int) -> Flats:
@@ -297,12 +309,6 @@ def as_neighborhood(value: Any) -> Beta2 | int:
         check_option("neighborhood", value, ("beta2",))
         return Beta2()
     return check_integer("neighborhood", value, low=1, hint='give a size, "beta2" or Beta2(start_size, step_size)')
-
-
-def check_n_nearest(n_nearest: int | None, count: int) -> None:
-    """Refuse more nearest landmarks than there are."""
-    if n_nearest is not None:
-        check_integer("n_nearest", n_nearest, low=1, high=count, hint=f"there are {count} landmarks")
 
 
 def uniform_flats(count: int, ambient_dim: int, dim: int, rng: np.random.RandomState, dtype: np.dtype[Any]) -> Flats:

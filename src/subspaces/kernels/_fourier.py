@@ -81,7 +81,10 @@ class FourierFeatures(FeatureMap):
         self.phases_ = rng.uniform(0, 2 * np.pi, shape[1]).astype(x.dtype)
         return shape[1]
 
-    def _map(self, x: Array) -> Array:
+    def _function(self) -> Callable[[Array], Array]:
+        return self._waves
+
+    def _waves(self, x: Array) -> Array:
         waves = x @ self.frequencies_.astype(x.dtype, copy=False)
         waves += self.phases_.astype(x.dtype, copy=False)
         np.cos(waves, out=waves)

@@ -74,7 +74,10 @@ class NystromFeatures(FeatureMap):
         self.whitening_ = (vectors * scale) @ vectors.T
         return len(self.landmarks_)
 
-    def _map(self, x: Array) -> Array:
+    def _function(self) -> Callable[[Array], Array]:
+        return self._whitened
+
+    def _whitened(self, x: Array) -> Array:
         columns = np.asarray(self.exact_kernel(x, self.landmarks_), np.float64)
         return (columns @ self.whitening_).astype(x.dtype, copy=False)
 

@@ -43,20 +43,26 @@ def uniform_subspace_kernel(X: Array, Y: Array, *, subspace_dim: int, sigma: flo
     The mean of exp(-(dist(x, L)^2 + dist(y, L)^2) / sigma^2) over uniform L of dimension d is
     exp(-tr M) 1F1(d/2; p/2; M), M = (x x^T + y y^T) / sigma^2, a confluent hypergeometric function of a matrix of
     rank two. It depends on tr M and det M alone, so on the sphere it is a function of |x.y|, hence of the
-    distance: Lemma 3.1. The series below (a reduction of matrix argument to scalar functions) alternates and wants
-    |x|^2 / sigma^2 below about 30.
+    distance: Lemma 3.1. The series below (a reduction of matrix argument to scalar functions) alternates: where
+    |x|^2 / sigma^2 is so large that it loses its digits, a ValueError says so.
     """
     a, c = subspace_dim / 2, X.shape[1] / 2
     x2, y2 = np.einsum("np,np->n", X, X)[:, None], np.einsum("np,np->n", Y, Y)
     trace = (x2 + y2) / sigma**2
     determinant = np.maximum(x2 * y2 - (X @ Y.T) ** 2, 0) / sigma**4
-    result, term = np.zeros_like(trace), np.ones_like(trace)
+    result, term, largest = np.zeros_like(trace), np.ones_like(trace), np.zeros_like(trace)
     for k in range(500):
         # Kummer: exp(-t) 1F1(a; c; t) = 1F1(c - a; c; -t) keeps large traces from overflowing.
         part = term * hyp1f1(c - a + k, c + 2 * k, -trace)
         result += part
+        largest = np.maximum(largest, np.abs(part))
         if np.all(np.abs(part) <= 1e-16 * np.abs(result)):
             break
         ratio = (a + k) * (c - a + k) / ((c + 2 * k) * (c + 2 * k + 1) * (c - 0.5 + k) * (k + 1))
         term = -term * ratio * determinant
+    if np.any(largest * np.finfo(np.float64).eps > 1e-6 * np.abs(result)):
+        raise ValueError(
+            f"sigma={sigma} is too small for rows of norm {float(np.sqrt(max(x2.max(), y2.max()))):.3g}: the series of "
+            "this kernel loses all digits; raise sigma, or scale the rows down."
+        )
     return result
