@@ -24,6 +24,7 @@ help:
 demo: .venv/ready
 	$(BIN)/python -m subspaces demo
 
+# Two test processes on one BLAS thread each; more threads than cores wait for each other.
 test: .venv/ready
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
 
