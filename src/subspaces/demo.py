@@ -45,7 +45,7 @@ class Outcome:
 def run(seed: int, *, progress: Callable[[str], None]) -> list[Outcome]:
     """Cluster both data sets with every method; `progress` is told of each step."""
     data_sets = [
-        ("subspaces of dimension 4, 5, 6 in R^10, 5 % outliers", *make_subspaces((4, 5, 6), 10, random_state=seed)),
+        ("subspaces of dimension 4, 5, 6 in R¹⁰, 5 % outliers", *make_subspaces((4, 5, 6), 10, random_state=seed)),
         ("1,797 handwritten digits, 64 pixels", *load_digits(return_X_y=True)),
     ]
     outcomes = []
@@ -130,7 +130,7 @@ def _scatter(axes, points: Array, truth: NDArray[np.int64], title: str) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     if outlier.any():
-        axes.legend(loc="upper right", fontsize=8, frameon=False)
+        axes.legend(loc="upper right", fontsize=8)
 
 
 def _bars(axes, scores: Sequence[Score]) -> None:  # type: ignore[no-untyped-def]

@@ -21,11 +21,7 @@ class Centers:
 
 def nearest_centers(x: Array, centers: Array) -> Labels:
     """Index (n,) of the centre (k, p) nearest to each row of `x` (n, p); ties go to the lower index."""
-    half_norms = np.einsum("kp,kp->k", centers, centers) / 2
-    labels = np.empty(len(x), np.int32)
-    for rows in row_blocks(len(x), len(centers) * x.itemsize):
-        labels[rows] = (half_norms - x[rows] @ centers.T).argmin(axis=1)
-    return labels
+    return _assign(x, centers[None])[:, 0]
 
 
 def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -> Centers:
@@ -35,10 +31,9 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
     that loses all its rows is moved to the row farthest from its own centre.
     """
     starts, k, p = centers.shape
-    norms = np.einsum("np,np->n", x, x)
     limit = tolerance * float(x.var(axis=0, dtype=np.float64).sum()) / max(1, p)
     for _ in range(max_iter):
-        labels, distances = _assign(x, norms, centers)
+        labels = _assign(x, centers)
         flat = (labels + k * np.arange(starts)).ravel()
         member = csr_matrix(
             (np.ones(len(flat)), flat, np.arange(0, len(flat) + 1, starts)),
@@ -49,27 +44,32 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
         moved = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers).astype(x.dtype)
         for start in np.flatnonzero((sizes == 0).any(axis=(1, 2))):
             empty = np.flatnonzero(sizes[start, :, 0] == 0)
+            farthest = np.argsort(-_squared_distances(x, centers[start], labels[:, start]), kind="stable")
             # Fewer rows than centres: some are used twice.
-            moved[start, empty] = x[np.resize(np.argsort(-distances[:, start], kind="stable"), len(empty))]
+            moved[start, empty] = x[np.resize(farthest, len(empty))]
         shift = np.square(moved - centers).sum(axis=2).max()
         centers = moved
         if shift <= limit:
             break
-    return Centers(centers, _assign(x, norms, centers)[1].sum(axis=0, dtype=np.float64))
+    labels = _assign(x, centers)
+    distances = [_squared_distances(x, centers[start], labels[:, start]) for start in range(starts)]
+    return Centers(centers, np.sum(distances, axis=1, dtype=np.float64))
 
 
-def _assign(x: Array, norms: Array, centers: Array) -> tuple[Labels, Array]:
-    """Labels and squared distances (n, starts) to the nearest of the k centres of each start."""
+def _assign(x: Array, centers: Array) -> Labels:
+    """Labels (n, starts): the nearest of the k centres of each start."""
     starts, k, p = centers.shape
     stacked = centers.reshape(starts * k, p)
-    offsets = np.einsum("kp,kp->k", stacked, stacked)
+    half_norms = np.einsum("kp,kp->k", stacked, stacked) / 2
     labels = np.empty((len(x), starts), np.int32)
-    distances = np.empty((len(x), starts), x.dtype)
     for rows in row_blocks(len(x), 2 * starts * k * x.itemsize):
-        table = (offsets - 2 * (x[rows] @ stacked.T)).reshape(-1, starts, k)
-        labels[rows] = table.argmin(axis=2)
-        distances[rows] = np.maximum(table.min(axis=2) + norms[rows, None], 0)
-    return labels, distances
+        labels[rows] = (half_norms - x[rows] @ stacked.T).reshape(-1, starts, k).argmin(axis=2)
+    return labels
+
+
+def _squared_distances(x: Array, centers: Array, labels: Labels) -> Array:
+    """Squared distance (n,) of each row to its own centre."""
+    return np.square(x - centers[labels]).sum(axis=1)
 
 
 def spread_rows(x: Array, k: int, rng: np.random.RandomState) -> Array:
