@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Labels
 from subspaces._blocks import row_blocks
+from subspaces._threads import one_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +96,7 @@ def _squared_to(x: Array, norms: Array, index: list[int] | Array) -> Array:
 
 def kmeans(x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100) -> Centers:
     """k-means of `x` (n, p) from `n_starts` greedy k-means++ starts; every run is returned."""
-    starts = np.stack([spread_rows(x, k, rng) for _ in range(n_starts)])
-    return lloyd(x, starts, max_iter=max_iter)
+    # A few columns and a few centres: threads would only wait for each other.
+    with one_thread():
+        starts = np.stack([spread_rows(x, k, rng) for _ in range(n_starts)])
+        return lloyd(x, starts, max_iter=max_iter)
