@@ -469,6 +469,14 @@ class TestAccuracy:
         X, y = make_subspaces((2, 2, 2), 6, affine=True, random_state=0)
         assert clustering_accuracy(y, FLS(3, random_state=0).fit_predict(X)) > 0.98
 
+    @pytest.mark.parametrize(
+        ("dims", "ambient_dim", "affine"),
+        [((2, 2), 3, False), ((1, 1, 1), 3, False), ((1, 1), 2, False), ((1, 1, 1), 3, True), ((4, 4), 5, False)],
+    )
+    def test_few_columns(self, dims, ambient_dim, affine):
+        X, y = make_subspaces(dims, ambient_dim, noise=0.01, affine=affine, random_state=1)
+        assert clustering_accuracy(y, FLS(len(dims), random_state=0).fit_predict(X)) > 0.95
+
     def test_motions(self):
         X, y = make_motions(3, random_state=0)
         assert clustering_accuracy(y, FLS(3, random_state=0).fit_predict(X)) > 0.98

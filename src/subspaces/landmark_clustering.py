@@ -32,7 +32,14 @@ from subspaces.partition import (
     vector_counts,
 )
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
-from subspaces.search import AFFINE_MARGIN, AFFINE_MARGIN_AT_ORIGIN, FlatSetting, candidate_settings, choose_setting
+from subspaces.search import (
+    AFFINE_MARGIN,
+    AFFINE_MARGIN_AT_ORIGIN,
+    LOW_COLUMNS,
+    FlatSetting,
+    candidate_settings,
+    choose_setting,
+)
 from subspaces.spectral import compute_spectrum, embed
 
 N_LANDMARKS = 2000
@@ -68,7 +75,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         is searched with the dimension.
     affine : bool or "auto", default="auto"
         Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
-        both on a sample and takes affine ones where their modularity is clearly the larger.
+        both on a sample and takes affine ones where their modularity is clearly the larger, or where up to three
+        columns leave linear ones no room.
     center : bool or "auto", default="auto"
         Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
         explains.
@@ -282,9 +290,13 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         dim: int | None = _unless_auto(self.subspace_dim)
         preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=_max_columns(dim))
         rows = preparation(x)
+        at_origin = NEAR_OFFSET < offset < FAR_OFFSET
+        kinds = [bool(self.affine)]
+        if self.affine == "auto":
+            kinds = [False, True] if at_origin or rows.shape[1] > LOW_COLUMNS else [True]
         settings = [
             setting
-            for affine in ((False, True) if self.affine == "auto" else (bool(self.affine),))
+            for affine in kinds
             for setting in candidate_settings(
                 len(rows),
                 rows.shape[1],
@@ -295,7 +307,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
                 neighborhood=_unless_auto(self.neighborhood),
             )
         ]
-        margin = AFFINE_MARGIN_AT_ORIGIN if NEAR_OFFSET < offset < FAR_OFFSET else AFFINE_MARGIN
+        margin = AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN
         best, self.search_ = choose_setting(
             rows, self.n_clusters, settings, rng, affine_margin=margin, verbose=self.verbose
         )

@@ -29,6 +29,11 @@ PILOT_ROWS = 2500
 AFFINE_MARGIN = 0.02
 # Rows whose mean is at the origin by itself speak for subspaces through it, and the affine ones must win clearly.
 AFFINE_MARGIN_AT_ORIGIN = 0.1
+# In so few columns unit rows fill their circle or sphere, and any arc of it looks like a cluster of linear flats.
+LOW_COLUMNS = 3
+LINE_HANDICAP = 0.1
+# In so few columns flats of all dimensions are tried.
+FEW_COLUMNS = 5
 # Settings whose modularities differ by less than this on a sample may change places on all rows.
 DIM_TIE = 0.005
 
@@ -60,7 +65,7 @@ def candidate_settings(
     What is given is not varied. A neighbourhood should stay inside its cluster, so it takes at most half of an
     average one.
     """
-    dims = [dim] if dim is not None else [d for d in DIMS if d <= n_columns // 2] or [1]
+    dims = [dim] if dim is not None else candidate_dims(n_columns)
     if neighborhood is not None:
         return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
     limit = max(min(8, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
@@ -68,6 +73,17 @@ def candidate_settings(
     # A handful of rows: all of them in every neighbourhood would make all flats equal.
     few = [(d, max(d + 1, min(2 * d + 2, n_rows // 2))) for d in dims]
     return [FlatSetting(d, size, affine, unit) for d, size in pairs or few]
+
+
+def candidate_dims(n_columns: int) -> list[int]:
+    """The dimensions worth trying for rows of `n_columns` columns.
+
+    Flats of more than half of them pass near every row; where there are only a few columns, there is little else.
+    """
+    if n_columns <= LOW_COLUMNS:
+        return list(range(1, n_columns))
+    limit = n_columns - 1 if n_columns <= FEW_COLUMNS else n_columns // 2
+    return [d for d in DIMS if d <= limit]
 
 
 def choose_setting(
@@ -110,16 +126,21 @@ def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetti
 
     All rows are denser than a sample of them, so flats of higher dimension fit inside their clusters there.
     """
-    best = max(settings, key=lambda setting: setting.modularity)
+    best = max(settings, key=_evidence)
     if not sampled:
         return best
-    ties = [setting for setting in settings if setting.modularity >= best.modularity - DIM_TIE]
+    ties = [setting for setting in settings if _evidence(setting) >= _evidence(best) - DIM_TIE]
     return max(ties, key=lambda setting: (setting.dim, setting.modularity))
+
+
+def _evidence(setting: FlatSetting) -> float:
+    """Modularity, less what a line through the origin gets for nothing: for unit rows it is only a direction."""
+    return setting.modularity - (LINE_HANDICAP if setting.dim == 1 and setting.unit else 0)
 
 
 def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
     """Whether the best affine trial beats the best linear one by more than `margin`."""
-    linear, affine = (max(trial.modularity for trial in trials if trial.affine == wanted) for wanted in (False, True))
+    linear, affine = (max(_evidence(trial) for trial in trials if trial.affine == wanted) for wanted in (False, True))
     return affine > linear + margin
 
 
