@@ -57,9 +57,12 @@ def test_versions_agree():
     assert re.search(rf"^version: {subspaces.__version__}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
 
 
-def test_the_table_of_the_readme_comes_from_the_kept_results(monkeypatch):
+@pytest.mark.parametrize("file", ["README.md", "docs/choosing.md"])
+def test_tables_come_from_the_kept_results(file, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import readme_table
+    import tables
 
-    readme = (ROOT / "README.md").read_text()
-    assert readme_table.with_table(readme) == readme
+    text = (ROOT / file).read_text()
+    for table in tables.TABLES[file]:
+        assert f"<!-- {table.__name__}: made by" in text
+    assert tables.with_tables(file) == text
