@@ -138,6 +138,16 @@ class TestNearest:
         np.testing.assert_allclose(found, squared_distances(x, flats), rtol=0.01, atol=0.01)
 
 
+class TestFlats:
+    def test_one_of_a_batch_is_a_batch_of_one(self):
+        flats = random_flats(np.random.default_rng(0), 3, 5, 2, affine=True)
+        assert [flat.dim for flat in flats] == [2, 2, 2]
+        assert len(flats[-1]) == 1
+        np.testing.assert_array_equal(flats[1].bases[0], flats.bases[1])
+        with pytest.raises(IndexError):
+            flats[3]
+
+
 class TestRowsToFit:
     def test_copies_are_left_out_and_the_order_kept(self):
         x = np.random.default_rng(0).standard_normal((20, 3))

@@ -92,6 +92,16 @@ class TestScikitLearn:
             with pytest.raises(NotFittedError):
                 getattr(FLS(2), call)(np.eye(3))
 
+    def test_the_global_generator_is_left_alone(self, planes):
+        before = np.random.get_state()[1].copy()  # noqa: NPY002
+        FLS(2, random_state=0).fit(planes[0])
+        np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+    def test_scalars_of_numpy_are_parameters(self, planes):
+        grid = {"affine": np.array([True, False]), "landmarks": np.array(["random"]), "subspace_dim": np.array([2])}
+        search = GridSearchCV(FLS(2, neighborhood=16, random_state=0), grid, cv=2, error_score="raise")
+        assert np.isfinite(search.fit(planes[0]).best_score_)
+
     def test_parameters_are_left_alone(self, planes):
         model = FLS(2, random_state=0)
         before = model.get_params()
@@ -147,6 +157,13 @@ class TestPaper:
             [landmark_clustering.embed(block, model._spectrum) for block in model._features.blocks(rows)]
         )
         assert principal_angles(np.linalg.qr(ours)[0], top).max() < 1e-6
+
+    def test_nothing_is_added_to_the_box(self):
+        X = np.random.default_rng(0).normal(size=(60, 100))
+        X[40:] = X[:20]
+        model = FLS.paper(2, subspace_dim=2, n_landmarks=50, random_state=0).fit(X)
+        assert model.n_columns_ == 100
+        assert model.n_landmarks_ == 50
 
     def test_it_clusters(self):
         X, y = make_subspaces((2, 2), 6, random_state=1)
@@ -329,6 +346,12 @@ class TestBadInput:
             ({"normalize": None}, ValueError, "normalize=None"),
             ({"n_components": 0}, ValueError, "n_components=0"),
             ({"n_components": "many"}, TypeError, "n_components='many'"),
+            ({"max_columns": 1}, ValueError, "max_columns=1"),
+            ({"max_columns": "all"}, TypeError, "max_columns='all'"),
+            ({"sigma": 1e200}, ValueError, "sigma=1e\\+200"),
+            ({"sigma": 1e-200}, ValueError, "sigma=1e-200"),
+            ({"sigma": np.array([0.1, 0.2])}, TypeError, "sigma"),
+            ({"landmarks": np.full((5, 6), 1e200)}, ValueError, "overflow"),
         ],
     )
     def test_parameters(self, planes, changes, error, message):
@@ -349,6 +372,7 @@ class TestBadInput:
             (np.array([[1j, 1], [0, 1], [1, 1]]), "Complex"),
             (np.array([[1e200, 1], [0, 1], [1, 1]]), "overflow"),
             (np.array([[1e25, 1], [0, 1], [1, 1]], np.float32), "float64"),
+            (np.array([[1e-200, 0], [0, 1e-200], [0, 0]]), "vanish"),
         ],
     )
     def test_rows(self, rows, message):
@@ -372,7 +396,7 @@ class TestBadInput:
             ("two distinct rows", np.repeat(np.eye(4)[:2], 15, axis=0)),
             ("constant columns", np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.ones((30, 3))]),
             ("zero rows among others", np.r_[np.zeros((5, 4)), np.random.default_rng(0).normal(size=(30, 4))]),
-            ("tiny values", 1e-150 * np.random.default_rng(0).normal(size=(30, 4))),
+            ("tiny values", 1e-140 * np.random.default_rng(0).normal(size=(30, 4))),
             ("large values", 1e150 * np.random.default_rng(0).normal(size=(30, 4))),
             ("large offset", 1e8 + np.random.default_rng(0).normal(size=(30, 4))),
             ("integers", np.random.default_rng(0).integers(0, 3, size=(40, 5))),
@@ -402,6 +426,19 @@ class TestBadInput:
             assert np.isfinite(values).all()
         np.testing.assert_array_equal(model.predict(rows), model.labels_)
         assert np.isfinite(model.score(rows))
+
+    @pytest.mark.parametrize("sigma", [1e-3, 3e-3, 0.01, 0.1, 10.0, 1e3, 1e30])
+    @pytest.mark.parametrize("n_nearest", ["auto", None])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_any_sigma_gives_labels(self, sigma, n_nearest, dtype):
+        X, _ = make_subspaces((4, 5, 6), 10, points_per_subspace=50, random_state=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if dtype == np.float32:
+                sigma = min(sigma, 1e15)
+            model = FLS(3, subspace_dim=4, sigma=sigma, n_nearest=n_nearest, random_state=0).fit(X.astype(dtype))
+        assert np.isfinite(model.score(X.astype(dtype)))
+        assert np.isfinite(model.transform(X.astype(dtype))).all()
 
     def test_two_distinct_rows_are_told_apart(self):
         X = np.repeat([[1.0, 0, 0, 0], [0, 1.0, 0, 0]], 15, axis=0)

@@ -86,10 +86,6 @@ class TestKmeans:
         assert (landmarks >= x.min(axis=0)).all()
         assert (landmarks <= x.max(axis=0)).all()
 
-    def test_are_rows_where_means_would_be_of_one_row_each(self):
-        x = rows(30)
-        assert which(x, choose(x, 20, "kmeans")).min() >= 0
-
     def test_learn_from_a_sample_of_many_rows(self):
         """Two landmarks see 40 of 2,000 rows; they still find both clumps."""
         rng = np.random.default_rng(0)

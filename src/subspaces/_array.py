@@ -22,9 +22,10 @@ def unit_rows(x: Array) -> Array:
 
 
 def inverse(x: Array, power: float = 1.0) -> Array:
-    """Entrywise x^(-power), with 0 where `x` is not positive, so that empty landmarks drop out."""
-    safe = np.where(x > 0, x, 1)
-    return np.where(x > 0, safe**-power, 0).astype(x.dtype, copy=False)
+    """Entrywise x^(-power), with 0 where `x` is no positive normal number, so that empty landmarks drop out."""
+    positive = x > np.finfo(x.dtype).tiny
+    safe = np.where(positive, x, 1)
+    return np.where(positive, safe**-power, 0).astype(x.dtype, copy=False)
 
 
 def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_]:

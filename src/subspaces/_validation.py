@@ -27,10 +27,15 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_featu
 
 
 def check_range(rows: Array) -> None:
-    """Refuse rows whose squares overflow: every distance would be infinite."""
+    """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding."""
     largest = float(max(rows.max(), -rows.min()))
-    limit = float(np.sqrt(np.finfo(rows.dtype).max / (4 * rows.shape[1])))
-    if largest > limit:
+    number = np.finfo(rows.dtype)
+    if 0 < largest < float(np.sqrt(number.tiny / number.eps)):
+        raise ValueError(
+            f"X holds no value above {largest:.3g}, whose squares vanish in {rows.dtype}: multiply X by a constant"
+            f"{', or pass float64' if rows.dtype == np.float32 else ''}."
+        )
+    if largest > float(np.sqrt(number.max / (4 * rows.shape[1]))):
         raise ValueError(
             f"X holds values up to {largest:.3g}, whose squares overflow {rows.dtype}: divide X by a constant"
             f"{', or pass float64' if rows.dtype == np.float32 else ''}."
@@ -56,8 +61,25 @@ def check_positive(name: str, value: Any, *, hint: str = "") -> float:
     return float(value)
 
 
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the method; safe for arrays, which do not compare with strings."""
+    return isinstance(value, str) and value == "auto"
+
+
+def check_sigma(sigma: Any, dtype: np.dtype[Any]) -> float:
+    """A length whose square is a number of `dtype`."""
+    value = check_positive("sigma", sigma, hint='give a length, or "auto" where it is known')
+    number = np.finfo(dtype)
+    low, high = float(np.sqrt(number.tiny)), float(np.sqrt(number.max / 4))
+    if not low < value < high:
+        raise ValueError(f"sigma={value} must be between {low:.3g} and {high:.3g}: its square is no {number.dtype}.")
+    return value
+
+
 def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
     """Refuse a `value` that is not one of `options`."""
+    # NumPy's scalars, as grids of parameters hold them, count as Python's.
+    value = value.item() if isinstance(value, np.generic) else value
     # Identity of type keeps 1 from passing for True.
     if not any(type(value) is type(option) and value == option for option in options):
         shown = ", ".join(repr(option) for option in options)

@@ -98,6 +98,8 @@ def check_picture(path: Path) -> None:
         raise ValueError(f"--picture {path} must end in .png, .pdf or .svg")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"--picture {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"--picture {path}: the folder {path.parent} cannot be written to")
 
 
 def draw(outcomes: Sequence[Outcome], path: Path) -> None:

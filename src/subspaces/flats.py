@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from subspaces._blocks import row_blocks
 from subspaces._threads import one_thread
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Flats:
     """A batch of m affine subspaces of R^p, all of dimension d.
 
@@ -25,8 +25,14 @@ class Flats:
     def __len__(self) -> int:
         return len(self.centers)
 
-    def __getitem__(self, index: slice | Indices | Array) -> Flats:
+    def __getitem__(self, index: int | slice | Indices) -> Flats:
+        """Some of the flats; one of them is a batch of one."""
+        if isinstance(index, int | np.integer):
+            index = np.arange(len(self))[[index]]
         return Flats(self.centers[index], self.bases[index])
+
+    def __iter__(self) -> Iterator[Flats]:
+        return (self[j] for j in range(len(self)))
 
     @property
     def dim(self) -> int:
@@ -59,7 +65,8 @@ def distances_to(flats: Flats) -> Callable[[Array], Array]:
     count, _, dim = flats.bases.shape
     linear = dim > 0 and flats.is_linear
     # Distances do not change when everything moves, and near the origin they lose no digits.
-    origin = np.zeros_like(flats.centers[0]) if linear else flats.centers.mean(axis=0)
+    # The median, for one far centre must not decide what near means.
+    origin = np.zeros_like(flats.centers[0]) if linear else np.median(flats.centers, axis=0).astype(flats.centers.dtype)
     # Slice k holds the k-th basis vector of every flat, so that the sum over k adds contiguous rows.
     slices = [flats.bases[:, :, k] for k in range(dim)]
     # A centre moved along its flat to the point nearest the origin is orthogonal to the basis:
@@ -106,8 +113,8 @@ def smallest(table: Array, count: int) -> Indices:
 def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
     """Indices (m, count) of the rows of `x` (n, p) nearest to each centre (m, p), nearest first."""
     # Near the origin distances lose no digits.
-    mean = x.mean(axis=0)
-    x, centers = x - mean, centers - mean
+    origin = np.median(centers, axis=0).astype(x.dtype)
+    x, centers = x - origin, centers - origin
     norms = np.einsum("np,np->n", x, x)
     result = np.empty((len(centers), count), np.intp)
     for block in row_blocks(len(centers), 2 * len(x) * x.itemsize):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array, Labels, unit_rows
 from subspaces._log import report
-from subspaces._validation import check_integer, check_option, check_positive, check_rows
+from subspaces._validation import check_integer, check_option, check_rows, check_sigma, is_auto
 from subspaces.flats import Beta2, Flats, fit_flats
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmarks
@@ -83,9 +83,12 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     normalize : bool or "auto", default="auto"
         Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
         row, and not for affine ones, which do.
+    max_columns : int, "auto" or None, default="auto"
+        Rows of more columns are projected on this many principal directions. "auto" is 80, or twice the subspace_dim
+        that is given where that is more; None projects never.
     n_components : int or "auto", default="auto"
-        Number of eigenvectors that k-means sees. "auto" tries several from K - 1 to 2 K and takes the smallest that
-        is as good as the best by modularity; with n_nearest=None it is K - 1, as in the paper.
+        Number of eigenvectors that k-means sees. "auto" tries several, from K - 1 to about 2 K, and lets modularity
+        choose; with n_nearest=None it is K - 1, as in the paper.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
@@ -98,7 +101,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     flats_ : Flats
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
     cluster_bases_ : Flats
-        One flat for each cluster, fitted to its inliers, in the coordinates of X.
+        One flat for each cluster, fitted to its inliers, in the coordinates of X. Affine flats of rows scaled to unit
+        norm are no flats of X: they are given as flats of the unit rows.
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     outlier_scores_ : ndarray of shape (n,)
@@ -107,7 +111,9 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         The scale in use; the median over rows where each row has its own.
     subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
         What was used.
-    neighborhood_ : int or Beta2
+    neighborhood_ : int, "beta2" or Beta2
+    n_columns_ : int
+        Columns of the rows after projection.
     affine_, center_, normalize_ : bool
     search_ : list of FlatSetting
         The settings that were tried and the modularity of each; empty if nothing was searched.
@@ -144,6 +150,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         affine: bool | str = "auto",
         center: bool | str = "auto",
         normalize: bool | str = "auto",
+        max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -158,6 +165,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         self.affine = affine
         self.center = center
         self.normalize = normalize
+        self.max_columns = max_columns
         self.n_components = n_components
         self.random_state = random_state
         self.verbose = verbose
@@ -196,6 +204,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             affine=affine,
             center=False,
             normalize=True,
+            max_columns=None,
             n_components="auto",
             random_state=random_state,
             verbose=verbose,
@@ -218,8 +227,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         found = len(np.unique(self.labels_))
         if found < self.n_clusters:
             warnings.warn(
-                f"Only {found} of n_clusters={self.n_clusters} clusters have rows: X may have too few distinct rows; "
-                "lower n_clusters.",
+                f"Only {found} of n_clusters={self.n_clusters} clusters have rows: X has too few distinct rows, or its "
+                "flats tell no more apart; lower n_clusters, or look at n_landmarks, neighborhood and sigma.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -239,7 +248,8 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Modularity of the predicted labels on the graph between the rows of `X` (n, p) and the landmarks.
 
-        Needs no labels. Larger is better, and values of different settings compare, so it serves a grid search.
+        Needs no labels. Larger is better, and values for different flats compare, so it serves a grid search over
+        them; a smaller `n_nearest` raises it by itself.
         """
         rows = self._check_new(X)
         shares = [
@@ -248,6 +258,11 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             for labels in (assign(psi, self._spectrum, self._partition),)
         ]
         return modularity(np.sum(shares, axis=0) / len(rows))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     @property
     def flats_(self) -> Flats:
@@ -258,17 +273,19 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _check_parameters(self, x: Array) -> None:
         n, p = x.shape
         check_integer("n_clusters", self.n_clusters, low=1, high=n, hint=f"X has n_samples={n} rows")
-        if self.subspace_dim != "auto":
+        if not is_auto(self.max_columns) and self.max_columns is not None:
+            check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
+        if not is_auto(self.subspace_dim):
             dim = check_integer("subspace_dim", self.subspace_dim, low=1)
             hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
-            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, _max_columns(dim)) - 1, hint=hint)
-        if self.n_landmarks != "auto":
+            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, self._limit(dim)) - 1, hint=hint)
+        if not is_auto(self.n_landmarks):
             check_integer("n_landmarks", self.n_landmarks, low=1)
-        if self.sigma != "auto":
-            check_positive("sigma", self.sigma, hint='give a length, or "auto"')
-        if self.n_nearest not in ("auto", None):
+        if not is_auto(self.sigma):
+            check_sigma(self.sigma, x.dtype)
+        if not is_auto(self.n_nearest) and self.n_nearest is not None:
             check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
-        if self.n_components != "auto":
+        if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
         for name in ("affine", "center", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
@@ -276,8 +293,13 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             check_option("landmarks", self.landmarks, ("kmeans", "random"))
         else:
             check_landmarks(self.landmarks, x)
-        if self.neighborhood != "auto":
+        if not is_auto(self.neighborhood):
             as_neighborhood(self.neighborhood)
+
+    def _limit(self, dim: int | None) -> int | None:
+        """The most columns that rows keep, at least twice a dimension that was asked for."""
+        limit: int | None = _unless_auto(self.max_columns)
+        return max(MAX_COLUMNS, 2 * (dim or 0)) if is_auto(self.max_columns) else limit
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -286,13 +308,13 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _choose_setting(self, x: Array, rng: np.random.RandomState) -> tuple[Array, FlatSetting]:
         """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
         offset = mean_offset(x)
-        self.center_ = offset > FAR_OFFSET if self.center == "auto" else bool(self.center)
+        self.center_ = offset > FAR_OFFSET if is_auto(self.center) else bool(self.center)
         dim: int | None = _unless_auto(self.subspace_dim)
-        preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=_max_columns(dim))
+        preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=self._limit(dim))
         rows = preparation(x)
         at_origin = NEAR_OFFSET < offset < FAR_OFFSET
         kinds = [bool(self.affine)]
-        if self.affine == "auto":
+        if is_auto(self.affine):
             kinds = [False, True] if at_origin or rows.shape[1] > LOW_COLUMNS else [True]
         settings = [
             setting
@@ -302,7 +324,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
                 rows.shape[1],
                 self.n_clusters,
                 affine=affine,
-                unit=not affine if self.normalize == "auto" else bool(self.normalize),
+                unit=not affine if is_auto(self.normalize) else bool(self.normalize),
                 dim=dim,
                 neighborhood=_unless_auto(self.neighborhood),
             )
@@ -312,6 +334,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             rows, self.n_clusters, settings, rng, affine_margin=margin, verbose=self.verbose
         )
         self._preparation = replace(preparation, unit=best.unit)
+        self.n_columns_ = rows.shape[1]
         return unit_rows(rows) if best.unit else rows, best
 
     def _fit_flats(self, rows: Array, setting: FlatSetting, rng: np.random.RandomState) -> None:
@@ -323,7 +346,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
             landmarks = self._preparation(np.asarray(landmarks, rows.dtype))
             count = len(landmarks)
         n_nearest: int | None = _unless_auto(self.n_nearest)
-        if self.n_nearest == "auto":
+        if is_auto(self.n_nearest):
             n_nearest = 5 if count < n else 8
         report(self.verbose, "fitting flats at %d landmarks", count)
         self._features = SubspaceFeatures(
@@ -358,7 +381,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         """The same over the nearest landmarks of each row, whose few weights are kept in memory."""
         psi, self.outlier_scores_ = self._features.describe(rows)
         report(self.verbose, "choosing a partition of %d rows", len(rows))
-        counts = vector_counts(self.n_clusters) if self.n_components == "auto" else [int(self.n_components)]
+        counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
         self._spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
         self._partition = choose_partition(
             psi,
@@ -388,10 +411,5 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         return self._preparation.restore(flats)
 
 
-def _max_columns(dim: int | None) -> int:
-    """Rows keep at least twice as many columns as a dimension that was asked for."""
-    return max(MAX_COLUMNS, 2 * (dim or 0))
-
-
 def _unless_auto(value: Any) -> Any:
-    return None if isinstance(value, str) and value == "auto" else value
+    return None if is_auto(value) else value

@@ -16,12 +16,11 @@ def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.Random
     """`count` landmark points for the rows of `x` (n, p): (min(count, n), p).
 
     `method="random"` samples rows; `"kmeans"` moves them by a few Lloyd steps on a sample of the rows, which
-    spreads them evenly and averages noise out; where there are hardly more rows than landmarks, it samples too. With
-    `count >= n` every row is a landmark.
+    spreads them evenly and averages noise out. With `count >= n` every row is a landmark.
     """
     if count >= len(x):
         return x.copy()
-    if method == "random" or len(x) <= 1.5 * count:
+    if method == "random":
         return x[rng.choice(len(x), count, replace=False)]
     sample = x[rng.choice(len(x), min(len(x), ROWS_PER_LANDMARK * count), replace=False)]
     start = sample[rng.choice(len(sample), count, replace=False)]

@@ -292,8 +292,8 @@ def _label_array(labels: ArrayLike, *, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} is empty: pass at least one label.")
     if array.dtype.kind == "O":
         array = _from_objects(array, name=name)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(_missing_label(name, int(np.isnan(array).argmax())))
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(_missing_label(name, int((~np.isfinite(array)).argmax())))
     if array.dtype.kind not in "biufUTO":
         raise TypeError(f"{name} has dtype {array.dtype}: pass labels that are numbers, strings or booleans.")
     return array

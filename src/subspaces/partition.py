@@ -98,7 +98,7 @@ def choose_partition(
     candidates = [refine(partition, weights, spectrum, n_rounds=0) for partition in candidates]
     best = max(candidates, key=_modularity)
     per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
-    return next(partition for partition in per_count if _as_good(partition, best, weights, spectrum))
+    return next((partition for partition in per_count if _as_good(partition, best, weights, spectrum)), best)
 
 
 def merged_partitions(

@@ -29,9 +29,9 @@ class RowPreparation:
 
     def __call__(self, x: Array) -> Array:
         """Prepared rows (n, q)."""
-        rows = x - self.mean
+        rows = x - self.mean.astype(x.dtype, copy=False)
         if self.directions is not None:
-            rows = rows @ self.directions
+            rows = rows @ self.directions.astype(x.dtype, copy=False)
         return unit_rows(rows) if self.unit else rows
 
     def restore(self, flats: Flats) -> Flats:
@@ -46,18 +46,20 @@ class RowPreparation:
         return Flats(flats.centers @ self.directions.T + self.mean, bases)
 
 
-def prepare_rows(x: Array, *, center: bool, unit: bool, max_columns: int = MAX_COLUMNS) -> RowPreparation:
-    """The preparation of `x` (n, p) with the given choices; projects when p exceeds `max_columns`."""
+def prepare_rows(x: Array, *, center: bool, unit: bool, max_columns: int | None = MAX_COLUMNS) -> RowPreparation:
+    """The preparation of `x` (n, p) with the given choices; projects when p exceeds `max_columns`, if given."""
     mean = column_means(x) if center else np.zeros(x.shape[1], x.dtype)
     directions = None
-    if x.shape[1] > max_columns:
+    if max_columns is not None and x.shape[1] > max_columns:
         directions = principal_directions(x, mean, prepared_columns(len(x), x.shape[1], max_columns)).astype(x.dtype)
     return RowPreparation(mean, directions, unit)
 
 
-def prepared_columns(n_rows: int, n_columns: int, max_columns: int = MAX_COLUMNS) -> int:
+def prepared_columns(n_rows: int, n_columns: int, max_columns: int | None = MAX_COLUMNS) -> int:
     """How many columns prepared rows have: fewer rows than columns span no more, and a subspace needs two."""
-    return n_columns if n_columns <= max_columns else min(max_columns, max(2, n_rows))
+    if max_columns is None or n_columns <= max_columns:
+        return n_columns
+    return min(max_columns, max(2, n_rows))
 
 
 def mean_offset(x: Array) -> float:

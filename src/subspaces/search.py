@@ -182,6 +182,8 @@ def setting_modularity(
         neighborhood=setting.neighborhood,
         affine=setting.affine,
         trim=True,
+        # It only samples rows to report a sigma, which is not used here: the stream of draws stays the caller's.
+        random_state=0,
     ).fit(rows)
     psi, distances = features.describe(rows)
     counts = vector_counts(n_clusters)

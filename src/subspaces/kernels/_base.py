@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array
 from subspaces._blocks import row_blocks
-from subspaces._validation import check_integer, check_option, check_rows
+from subspaces._validation import check_integer, check_option, check_range, check_rows
 from subspaces.landmarks import choose_landmarks
 from subspaces.spectral import Psi
 
@@ -89,4 +89,5 @@ def check_landmarks(landmarks: ArrayLike, x: Array) -> Array:
             f"landmarks of shape {points.shape} must be finite, with shape (D, {x.shape[1]}) and D >= 1: "
             f"one row per landmark point, with the columns of X."
         )
+    check_range(points)
     return points

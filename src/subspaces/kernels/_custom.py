@@ -78,4 +78,6 @@ class CustomFeatures(FeatureMap):
                 f"function(X, points) returned shape {values.shape} for {len(x)} rows: "
                 f"it must return {(len(x), self._n_features_out)}."
             )
+        if not np.isfinite(values).all():
+            raise ValueError("function(X, points) returned values that are not finite: f must be bounded.")
         return values / float(np.sqrt(self._n_features_out))

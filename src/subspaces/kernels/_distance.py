@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Indices, within_mad
-from subspaces._validation import check_integer, check_option, check_positive
+from subspaces._validation import check_integer, check_option, check_positive, check_sigma, is_auto
 from subspaces.flats import (
     Beta2,
     Flats,
@@ -82,13 +82,13 @@ class _DistanceFeatures(FeatureMap):
         self.n_nearest_ = self.n_nearest
         if self.n_nearest is not None:
             self.n_nearest_ = min(check_integer("n_nearest", self.n_nearest, low=1), n_landmarks)
-        self.sigma_per_row_ = self.sigma == "auto" and self.n_nearest is not None
+        self.sigma_per_row_ = is_auto(self.sigma) and self.n_nearest is not None
         self.sigma_ = self._choose_sigma(x, rng)
 
     def _choose_sigma(self, x: Array, rng: np.random.RandomState) -> float:
         """The user's sigma, or a typical one, measured on a sample of the rows."""
-        if self.sigma != "auto":
-            return check_positive("sigma", self.sigma, hint='give a length, or "auto"')
+        if not is_auto(self.sigma):
+            return check_sigma(self.sigma, x.dtype)
         table = self._distances()(x[rng.choice(len(x), min(len(x), SIGMA_ROWS), replace=False)])
         rank = min(self.n_nearest_ or SIGMA_RANK, table.shape[1])
         nearest = np.sort(np.take_along_axis(table, smallest(table, rank), 1), axis=1)
@@ -265,7 +265,8 @@ class SubspaceFeatures(_DistanceFeatures):
         if self.measure == "uniform":
             self.flats_ = uniform_flats(self.n_components, x.shape[1], dim, rng, x.dtype)
         else:
-            distinct = rows_to_fit(x, dim)
+            # Neighbourhoods that grow reach beyond copies by themselves.
+            distinct = x if isinstance(as_neighborhood(self.neighborhood), Beta2) else rows_to_fit(x, dim)
             self.landmarks_ = draw_landmarks(distinct, self.landmarks, self.n_components, rng)
             self.flats_ = self._landmark_flats(distinct, dim)
         self._fit_weights(x, len(self.flats_), rng)
@@ -279,8 +280,10 @@ class SubspaceFeatures(_DistanceFeatures):
         else:
             neighborhoods = nearest_rows(x, self.landmarks_, min(rule, len(x)))
         flats, residuals = fit_flats(x, neighborhoods, dim, affine=self.affine)
+        if not self.trim:
+            return flats
         usable = usable_flats(residuals, x)
-        return flats[usable] if self.trim and len(usable) > (self.n_nearest or 0) else flats
+        return flats[usable] if len(usable) > (self.n_nearest or 0) else flats
 
     def _distances(self) -> Callable[[Array], Array]:
         return distances_to(self.flats_)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from subspaces._array import Array
-from subspaces._validation import check_option, check_positive
+from subspaces._validation import check_option, check_positive, check_sigma
 from subspaces.kernels import exact
 from subspaces.kernels._base import FeatureMap
 
@@ -65,18 +65,23 @@ class FourierFeatures(FeatureMap):
         self.random_state = random_state
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
-        sigma = check_positive("sigma", self.sigma)
+        sigma = check_sigma(self.sigma, x.dtype)
         shape = (x.shape[1], self.n_components)
         if callable(self.kernel):
             draws = np.asarray(self.kernel(shape, rng), np.float64)
             if draws.shape != shape:
                 raise ValueError(f"kernel(shape, rng) returned shape {draws.shape}: it must return {shape}.")
         else:
-            check_option("kernel", self.kernel, ("gaussian", "laplacian", "matern"))
+            check_option("kernel", self.kernel, exact.NAMES)
             draws = rng.standard_cauchy(shape) if self.kernel == "laplacian" else rng.standard_normal(shape)
             if self.kernel == "matern":
                 freedom = 2 * check_positive("nu", self.nu)
-                draws /= np.sqrt(rng.chisquare(freedom, shape[1]) / freedom)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    draws /= np.sqrt(rng.chisquare(freedom, shape[1]) / freedom)
+        if not np.isfinite(draws).all():
+            raise ValueError(
+                f"kernel={self.kernel!r} with nu={self.nu} drew frequencies that are not finite: raise nu."
+            )
         self.frequencies_ = (draws / sigma).astype(x.dtype)
         self.phases_ = rng.uniform(0, 2 * np.pi, shape[1]).astype(x.dtype)
         return shape[1]
@@ -93,8 +98,4 @@ class FourierFeatures(FeatureMap):
 
     def exact_kernel(self, X: Array, Y: Array) -> Array:
         """The kernel itself (n, m), where it has a name."""
-        check_option("kernel", self.kernel, ("gaussian", "laplacian", "matern"))
-        if self.kernel == "matern":
-            return exact.matern_kernel(X, Y, sigma=self.sigma, nu=self.nu)
-        kernel = getattr(exact, f"{self.kernel}_kernel")
-        return kernel(X, Y, sigma=self.sigma)
+        return exact.named_kernel(self.kernel, X, Y, sigma=self.sigma, nu=self.nu)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._array import Array
-from subspaces._validation import check_option, check_positive
+from subspaces._validation import check_sigma
 from subspaces.kernels import exact
 from subspaces.kernels._base import FeatureMap, draw_landmarks
 
@@ -27,6 +27,8 @@ class NystromFeatures(FeatureMap):
         A callable takes two arrays of rows and returns the matrix of their kernel values.
     sigma : float, default=1.0
         Length scale of a named kernel.
+    nu : float, default=1.5
+        Smoothness of the Matern kernel.
     landmarks : {"random", "kmeans"} or array-like of shape (D, p), default="random"
     random_state : int, RandomState instance or None, default=None
 
@@ -55,21 +57,23 @@ class NystromFeatures(FeatureMap):
         *,
         kernel: str | Callable[[Array, Array], Array] = "gaussian",
         sigma: float = 1.0,
+        nu: float = 1.5,
         landmarks: str | ArrayLike = "random",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.sigma = sigma
+        self.nu = nu
         self.landmarks = landmarks
         self.random_state = random_state
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
-        check_positive("sigma", self.sigma)
+        check_sigma(self.sigma, x.dtype)
         self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
-        values, vectors = np.linalg.eigh(np.asarray(self.exact_kernel(self.landmarks_, self.landmarks_), np.float64))
+        values, vectors = np.linalg.eigh(self._columns(self.landmarks_))
         # Directions that the kernel matrix does not have are left out, not divided by zero.
-        floor = len(values) * np.finfo(np.float64).eps * values[-1]
+        floor = max(len(values) * np.finfo(np.float64).eps * values[-1], np.finfo(np.float64).tiny)
         scale = np.where(values > floor, 1 / np.sqrt(np.maximum(values, floor)), 0)
         self.whitening_ = (vectors * scale) @ vectors.T
         return len(self.landmarks_)
@@ -78,13 +82,17 @@ class NystromFeatures(FeatureMap):
         return self._whitened
 
     def _whitened(self, x: Array) -> Array:
+        return (self._columns(x) @ self.whitening_).astype(x.dtype, copy=False)
+
+    def _columns(self, x: Array) -> Array:
         columns = np.asarray(self.exact_kernel(x, self.landmarks_), np.float64)
-        return (columns @ self.whitening_).astype(x.dtype, copy=False)
+        shape = (len(x), len(self.landmarks_))
+        if columns.shape != shape or not np.isfinite(columns).all():
+            raise ValueError(f"kernel(X, Y) returned shape {columns.shape}: it must return finite values, {shape}.")
+        return columns
 
     def exact_kernel(self, X: Array, Y: Array) -> Array:
         """The kernel itself: (n, m)."""
         if callable(self.kernel):
             return self.kernel(X, Y)
-        check_option("kernel", self.kernel, ("gaussian", "laplacian", "matern"))
-        kernel = getattr(exact, f"{self.kernel}_kernel")
-        return kernel(X, Y, sigma=self.sigma)
+        return exact.named_kernel(self.kernel, X, Y, sigma=self.sigma, nu=self.nu)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, hyp1f1, kv
 
 from subspaces._array import Array
+from subspaces._validation import check_integer, check_option, check_positive
+
+NAMES = ("gaussian", "laplacian", "matern")
+
+
+def named_kernel(name: Any, X: Array, Y: Array, *, sigma: float, nu: float) -> Array:
+    """The shift-invariant kernel of that name, for rows (n, p) and (m, p): (n, m)."""
+    check_option("kernel", name, NAMES)
+    check_positive("sigma", sigma)
+    if name == "matern":
+        return matern_kernel(X, Y, sigma=sigma, nu=check_positive("nu", nu))
+    return gaussian_kernel(X, Y, sigma=sigma) if name == "gaussian" else laplacian_kernel(X, Y, sigma=sigma)
 
 
 def gaussian_kernel(X: Array, Y: Array, *, sigma: float) -> Array:
@@ -46,6 +60,9 @@ def uniform_subspace_kernel(X: Array, Y: Array, *, subspace_dim: int, sigma: flo
     distance: Lemma 3.1. The series below (a reduction of matrix argument to scalar functions) alternates: where
     |x|^2 / sigma^2 is so large that it loses its digits, a ValueError says so.
     """
+    X, Y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
+    check_positive("sigma", sigma)
+    check_integer("subspace_dim", subspace_dim, low=1, high=X.shape[1], hint=f"rows have {X.shape[1]} columns")
     a, c = subspace_dim / 2, X.shape[1] / 2
     x2, y2 = np.einsum("np,np->n", X, X)[:, None], np.einsum("np,np->n", Y, Y)
     trace = (x2 + y2) / sigma**2
