@@ -168,21 +168,24 @@ def principal_bases(points: Array, dim: int) -> tuple[Array, Array]:
     Takes (m, size, p), returns bases (m, p, dim) and tails (m,).
     """
     _, size, p = points.shape
-    # The smaller Gram matrix decides the cost; float64 because it squares the condition number.
+    # float64, because a Gram matrix squares the condition number.
     wide = points.astype(np.float64)
-    flipped = wide.transpose(0, 2, 1)
     with one_thread():
-        if size >= p:
-            values, vectors = np.linalg.eigh(np.matmul(flipped, wide))
-            bases = vectors[:, :, ::-1][:, :, :dim]
-        else:
-            values, left = np.linalg.eigh(np.matmul(wide, flipped))
-            columns = np.matmul(flipped, left[:, :, ::-1][:, :, :dim])
+        values, vectors = np.linalg.eigh(_smaller_gram(wide))
+        bases = vectors[:, :, ::-1][:, :, :dim]
+        if size < p:
+            columns = np.matmul(wide.transpose(0, 2, 1), bases)
             # Householder's Q is orthonormal whatever the rank, so too few rows or duplicates get arbitrary
             # directions to complete their basis.
             bases = np.linalg.qr(np.pad(columns, ((0, 0), (0, 0), (0, dim - columns.shape[2]))))[0]
     tails = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
     return bases.astype(points.dtype), tails.astype(points.dtype)
+
+
+def _smaller_gram(points: Array) -> Array:
+    """Inner products of the rows or of the columns of each (size, p) of a stack, whichever are fewer."""
+    flipped = points.transpose(0, 2, 1)
+    return np.matmul(points, flipped) if points.shape[1] < points.shape[2] else np.matmul(flipped, points)
 
 
 def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affine: bool = True) -> list[Indices]:
@@ -226,10 +229,8 @@ def _beta2(x: Array, centers: Array, order: Indices, dim: int, affine: bool) -> 
         radius = np.linalg.norm(points - centers[block][:, None, :], axis=2).max(axis=1)
         if affine:
             points = points - points.mean(axis=1, keepdims=True)
-        flipped = points.transpose(0, 2, 1)
-        gram = np.matmul(points, flipped) if size < x.shape[1] else np.matmul(flipped, points)
         with one_thread():
-            values = np.linalg.eigvalsh(gram)
+            values = np.linalg.eigvalsh(_smaller_gram(points))
         tail = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
         result[block] = np.sqrt(tail / size) / np.where(radius > 0, radius, 1)
     return result
