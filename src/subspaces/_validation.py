@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from subspaces._array import Array
+from subspaces._array import Array, Labels
 
 
 def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_features: int = 1) -> Array:
@@ -59,6 +61,23 @@ def check_positive(name: str, value: Any, *, hint: str = "") -> float:
     if not 0 < value < np.inf:
         raise ValueError(f"{name}={value} must be positive and finite{_suffix(hint)}")
     return float(value)
+
+
+def check_n_clusters(n_clusters: Any, x: Array) -> int:
+    """A number of clusters that the rows of `x` (n, p) can fill."""
+    return check_integer("n_clusters", n_clusters, low=1, high=len(x), hint=f"X has n_samples={len(x)} rows")
+
+
+def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
+    """Warn where fewer than `n_clusters` clusters have rows; `remedy` says what to look at."""
+    found = len(np.unique(labels))
+    if found < n_clusters:
+        warnings.warn(
+            f"Only {found} of n_clusters={n_clusters} clusters have rows: X has too few distinct rows, or no more "
+            f"can be told apart; lower n_clusters, or {remedy}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def is_auto(value: Any) -> bool:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array, Labels, unit_rows
 from subspaces._log import report
-from subspaces._validation import check_integer, check_option, check_rows, check_sigma, is_auto
+from subspaces._validation import (
+    check_integer,
+    check_n_clusters,
+    check_option,
+    check_rows,
+    check_sigma,
+    is_auto,
+    warn_if_empty,
+)
 from subspaces.flats import Beta2, Flats, fit_flats
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmarks
@@ -224,14 +230,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         self.n_components_ = self._n_features_out = self._partition.n_vectors
         self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
         self.cluster_bases_ = self._fit_clusters(rows)
-        found = len(np.unique(self.labels_))
-        if found < self.n_clusters:
-            warnings.warn(
-                f"Only {found} of n_clusters={self.n_clusters} clusters have rows: X has too few distinct rows, or its "
-                "flats tell no more apart; lower n_clusters, or look at n_landmarks, neighborhood and sigma.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_if_empty(self.labels_, self.n_clusters, "look at n_landmarks, neighborhood and sigma")
         return self
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -272,7 +271,7 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
 
     def _check_parameters(self, x: Array) -> None:
         n, p = x.shape
-        check_integer("n_clusters", self.n_clusters, low=1, high=n, hint=f"X has n_samples={n} rows")
+        check_n_clusters(self.n_clusters, x)
         if not is_auto(self.max_columns) and self.max_columns is not None:
             check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
         if not is_auto(self.subspace_dim):
