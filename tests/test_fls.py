@@ -19,10 +19,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces import FLS, Beta2, _blocks, landmark_clustering
+from subspaces import FLS, Beta2, _blocks
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
 from subspaces.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
+from subspaces.spectral import embed
 
 needs_data = pytest.mark.skipif(
     not Path(os.environ.get("SUBSPACES_DATA") or "no such folder").is_dir(),
@@ -153,9 +154,7 @@ class TestPaper:
         trivial /= np.linalg.norm(trivial)
         top = left[:, :n_clusters] - np.outer(trivial, trivial @ left[:, :n_clusters])
         top = np.linalg.svd(top, full_matrices=False)[0][:, : n_clusters - 1]
-        ours = np.concatenate(
-            [landmark_clustering.embed(block, model._spectrum) for block in model._features.blocks(rows)]
-        )
+        ours = np.concatenate([embed(block, model._spectrum) for block in model._features.blocks(rows)])
         assert principal_angles(np.linalg.qr(ours)[0], top).max() < 1e-6
 
     def test_nothing_is_added_to_the_box(self):

@@ -7,6 +7,7 @@ import pytest
 import reference
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from subspaces.datasets import make_subspaces
@@ -522,7 +523,7 @@ class TestParameters:
             (LandmarkFeatures(2.5), TypeError, "n_components=2.5"),
             (FourierFeatures(True), TypeError, "n_components=True"),
             (FourierFeatures(sigma=0), ValueError, "sigma=0"),
-            (FourierFeatures(sigma="auto"), TypeError, "sigma='auto'"),
+            (FourierFeatures(sigma="wide"), TypeError, "sigma='wide'"),
             (FourierFeatures(kernel="cosine"), ValueError, "kernel='cosine'"),
             (FourierFeatures(kernel="matern", nu=-1), ValueError, "nu=-1"),
             (FourierFeatures(kernel=lambda shape, rng: np.zeros(3)), ValueError, r"kernel\(shape, rng\)"),
@@ -591,3 +592,42 @@ class TestParameters:
     def test_no_exact_kernel_where_there_is_no_formula(self, features, error, match):
         with pytest.raises(error, match=match):
             features.exact_kernel(rows(), rows())
+
+
+class TestAutomaticSigma:
+    """A length scale from the distances between neighbouring rows."""
+
+    @pytest.mark.parametrize("features", [FourierFeatures(30, sigma="auto"), NystromFeatures(15, sigma="auto")])
+    def test_it_is_twice_the_typical_distance_to_the_seventh_row(self, features):
+        X = rows()
+        distances = np.sort([[np.linalg.norm(x - y) for y in X] for x in X], axis=1)
+        fitted = clone(features).set_params(random_state=0).fit(X)
+        assert fitted.sigma_ == pytest.approx(2 * np.median(distances[:, 7]))
+        expected = exact.gaussian_kernel(X, X, sigma=fitted.sigma_)
+        np.testing.assert_allclose(fitted.exact_kernel(X, X), expected, rtol=1e-12)
+
+    def test_the_laplacian_kernel_measures_along_the_axes(self):
+        X = rows()
+        distances = np.sort([[np.abs(x - y).sum() for y in X] for x in X], axis=1)
+        fitted = NystromFeatures(15, kernel="laplacian", sigma="auto", random_state=0).fit(X)
+        assert fitted.sigma_ == pytest.approx(2 * np.median(distances[:, 7]))
+
+    def test_it_moves_with_the_scale_and_not_with_the_place(self):
+        X = rows()
+        sigma = FourierFeatures(5, sigma="auto", random_state=0).fit(X).sigma_
+        assert FourierFeatures(5, sigma="auto", random_state=0).fit(100 * X + 1e4).sigma_ == pytest.approx(100 * sigma)
+
+    def test_rows_in_one_place_give_one(self):
+        assert FourierFeatures(5, sigma="auto").fit(np.ones((10, 3))).sigma_ == 1.0
+        assert FourierFeatures(5, sigma="auto").fit(np.ones((1, 3))).sigma_ == 1.0
+
+    def test_it_is_not_known_before_the_rows(self):
+        with pytest.raises(NotFittedError):
+            FourierFeatures(sigma="auto").exact_kernel(FEW, FEW)
+
+    def test_a_given_one_draws_no_rows(self):
+        X = rows()
+        first = FourierFeatures(20, sigma=1.5, random_state=0).fit(X)
+        assert first.sigma_ == 1.5
+        draws = np.random.RandomState(0).standard_normal((4, 20))
+        np.testing.assert_array_equal(first.frequencies_, draws / 1.5)

@@ -6,16 +6,56 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subspaces import datasets, kernels, metrics
+    from subspaces import datasets, kernels, metrics, self_expression
+    from subspaces.best_fit_flats import LBF
     from subspaces.flats import Beta2, Flats
-    from subspaces.landmark_clustering import FLS
+    from subspaces.fls import FLS
+    from subspaces.kasp import KASP
+    from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering
+    from subspaces.kflats import KFlats
+    from subspaces.landmark_clustering import LandmarkSpectralClustering, NystromSpectralClustering
+    from subspaces.self_expressive import SSC, SSSC
+    from subspaces.spectral_flats import SLBF
 
 __version__ = "0.1.0"
-__all__ = ["FLS", "Beta2", "Flats", "__version__", "datasets", "kernels", "metrics"]
+__all__ = [
+    "FLS",
+    "KASP",
+    "LBF",
+    "SLBF",
+    "SSC",
+    "SSSC",
+    "Beta2",
+    "Flats",
+    "FourierSpectralClustering",
+    "KFlats",
+    "KernelSpectralClustering",
+    "LandmarkSpectralClustering",
+    "NystromSpectralClustering",
+    "__version__",
+    "datasets",
+    "kernels",
+    "metrics",
+    "self_expression",
+]
 
 # Names are imported at first use, so that `import subspaces` costs next to nothing.
-_HOMES = {"FLS": "landmark_clustering", "Beta2": "flats", "Flats": "flats"}
-_MODULES = ("datasets", "kernels", "metrics")
+_HOMES = {
+    "FLS": "fls",
+    "KASP": "kasp",
+    "LBF": "best_fit_flats",
+    "SLBF": "spectral_flats",
+    "SSC": "self_expressive",
+    "SSSC": "self_expressive",
+    "Beta2": "flats",
+    "Flats": "flats",
+    "FourierSpectralClustering": "kernel_clustering",
+    "KFlats": "kflats",
+    "KernelSpectralClustering": "kernel_clustering",
+    "LandmarkSpectralClustering": "landmark_clustering",
+    "NystromSpectralClustering": "landmark_clustering",
+}
+_MODULES = ("datasets", "kernels", "metrics", "self_expression")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,10 +1,15 @@
-"""What the modules agree on about arrays: their type, safe division, unit rows."""
+"""What the modules agree on about arrays: their type and library, safe division, unit rows.
+
+Only this file knows array libraries by name. What it leaves to the array API works on any of them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import array_api_compat
 import numpy as np
+import scipy.linalg.blas
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
@@ -14,6 +19,10 @@ Indices = NDArray[np.intp]
 
 def unit_rows(x: Array) -> Array:
     """Rows of `x` (n, p) scaled to norm one; zero rows stay zero."""
+    if not is_host(x):
+        xp = namespace(x)
+        norms = xp.linalg.vector_norm(x, axis=1, keepdims=True)
+        return x / xp.where(norms > 0, norms, 1.0)
     # The largest entry first: squares of tiny numbers vanish.
     peaks = np.abs(x).max(axis=1, keepdims=True, initial=0)
     rows = np.divide(x, peaks, out=np.zeros_like(x), where=peaks > 0)
@@ -38,3 +47,72 @@ def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_
     spread = 1.4826 * np.median(np.abs(values - middle))
     rounding = scale * np.sqrt(np.finfo(values.dtype).eps)
     return values <= middle + width * spread + rounding
+
+
+def namespace(x: Array) -> Any:
+    """The array API functions of the library that `x` belongs to."""
+    return array_api_compat.array_namespace(x)
+
+
+def is_host(x: Any) -> bool:
+    """Whether `x` is a NumPy array, and not one of another library or on a device."""
+    return isinstance(x, np.ndarray)
+
+
+def to_host(x: Any) -> NDArray[Any]:
+    """`x` as a NumPy array."""
+    return x if is_host(x) else np.asarray(array_api_compat.to_device(x, "cpu"))
+
+
+def device(x: Array) -> Any:
+    """Where `x` lives."""
+    return array_api_compat.device(x)
+
+
+def like(values: NDArray[Any], x: Array) -> Array:
+    """NumPy `values` in the library, on the device and in the dtype of `x`."""
+    return namespace(x).asarray(values, dtype=x.dtype, device=device(x))
+
+
+def follow(labels: Labels, x: Array) -> Any:
+    """Labels (n,) in the library and on the device of the rows `x` that they belong to."""
+    return index_like(labels, x)
+
+
+def index_like(rows: Indices | Labels, x: Array) -> Any:
+    """NumPy indices in the library and on the device of `x`."""
+    return rows if is_host(x) else namespace(x).asarray(rows, device=device(x))
+
+
+def clip_into(x: Array, limit: float, out: Array) -> None:
+    """out = `x` clipped to [-limit, limit], without a new array where the library allows it."""
+    if hasattr(namespace(x), "clamp"):
+        namespace(x).clamp(x, -limit, limit, out=out)
+    elif is_host(x):
+        bound = x.dtype.type(limit)
+        np.clip(x, -bound, bound, out=out)
+    else:
+        out[...] = namespace(x).clip(x, -limit, limit)
+
+
+def subtract_product(out: Array, a: Array, b: Array) -> None:
+    """out (n, m) -= a (n, q) @ b (m, q)^T, in one call of BLAS where there is one."""
+    if hasattr(out, "addmm_"):
+        out.addmm_(a, b.T, alpha=-1)
+    elif is_host(out):
+        gemm = scipy.linalg.blas.get_blas_funcs("gemm", (out,))
+        # BLAS counts columns first, so everything is transposed.
+        gemm(-1.0, b.T, a.T, beta=1.0, c=out.T, trans_a=True, overwrite_c=True)
+    else:
+        out -= a @ b.T
+
+
+def add_scaled(out: Array, x: Array, scale: float) -> None:
+    """out += `scale` * x for contiguous arrays, in one pass where the library has one."""
+    if hasattr(out, "add_"):
+        out.add_(x, alpha=scale)
+    elif is_host(out):
+        axpy = scipy.linalg.blas.get_blas_funcs("axpy", (out,))
+        axpy(x.reshape(-1), out.reshape(-1), a=scale)
+    else:
+        out += scale * x

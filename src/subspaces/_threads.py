@@ -22,3 +22,8 @@ def one_thread() -> AbstractContextManager[Any]:
 def _controller() -> ThreadpoolController:
     # Finding the libraries takes milliseconds, setting them next to nothing.
     return ThreadpoolController()
+
+
+def n_threads() -> int:
+    """How many threads BLAS uses here: those of the machine, or what the user has set."""
+    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from subspaces._array import Array, Labels
+from subspaces._array import Array, Labels, is_host, namespace
 
 
 def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_features: int = 1) -> Array:
-    """`X` as a finite float32 or float64 array (n, p); other numbers become float64."""
+    """`X` as a finite float32 or float64 array (n, p); other numbers become float64.
+
+    An array of another library, on a device or not, stays there.
+    """
+    if array_api_compat.is_array_api_obj(X) and not is_host(X):
+        return _check_device_rows(estimator, X, reset=reset, min_features=min_features)
     rows: Array = validate_data(
         estimator,
         X,
@@ -28,19 +34,40 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_featu
     return rows
 
 
+def _check_device_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_features: int) -> Array:
+    """The same checks in the array API."""
+    xp = namespace(X)
+    if X.ndim != 2 or not len(X):
+        raise ValueError(f"Expected 2D array of at least one row, got shape {tuple(X.shape)} instead: reshape X.")
+    rows: Array = X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+    if not bool(xp.all(xp.isfinite(rows))):
+        raise ValueError("Input X contains NaN or infinity: drop or fill such rows.")
+    if reset:
+        if rows.shape[1] < min_features:
+            raise ValueError(f"X has n_features={rows.shape[1]}, while a minimum of {min_features} is required.")
+        estimator.n_features_in_ = int(rows.shape[1])
+    elif rows.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input: pass the columns of fit."
+        )
+    check_range(rows)
+    return rows
+
+
 def check_range(rows: Array) -> None:
     """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding."""
     largest = float(max(rows.max(), -rows.min()))
-    number = np.finfo(rows.dtype)
-    if 0 < largest < float(np.sqrt(number.tiny / number.eps)):
+    number = namespace(rows).finfo(rows.dtype)
+    if 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise ValueError(
             f"X holds no value above {largest:.3g}, whose squares vanish in {rows.dtype}: multiply X by a constant"
-            f"{', or pass float64' if rows.dtype == np.float32 else ''}."
+            f"{', or pass float64' if rows.itemsize < 8 else ''}."
         )
     if largest > float(np.sqrt(number.max / (4 * rows.shape[1]))):
         raise ValueError(
             f"X holds values up to {largest:.3g}, whose squares overflow {rows.dtype}: divide X by a constant"
-            f"{', or pass float64' if rows.dtype == np.float32 else ''}."
+            f"{', or pass float64' if rows.itemsize < 8 else ''}."
         )
 
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 
 from subspaces._array import Array
 from subspaces.datasets import make_subspaces
-from subspaces.landmark_clustering import FLS
+from subspaces.fls import FLS
 from subspaces.metrics import clustering_accuracy
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from subspaces._array import Array, Labels, inverse, unit_rows
 from subspaces._threads import one_thread
@@ -14,18 +16,21 @@ from subspaces.kmeans import kmeans, nearest_centers
 
 # Every pair of nodes is tied this strongly, as a share of the mean degree spread over all nodes. Ties order the
 # pieces of a graph that falls apart: large ones come first, and a stray node is no cluster.
-TIE = 1e-3
+TIE = 0.03
 # Up to this many nodes the dense eigenproblem is the faster one.
 DENSE_NODES = 500
 N_STARTS = 20
+# Where Lanczos' method does not converge, so many steps of a slower one are taken.
+FALLBACK_STEPS = 300
 
 
 def spectral_labels(affinity: csr_matrix, n_clusters: int, *, rng: np.random.RandomState) -> Labels:
     """Clusters (n,) of the nodes of a graph with symmetric weights `affinity` (n, n), none negative.
 
-    Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means of the unit rows of the leading eigenvectors.
+    Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means of the unit rows of the leading eigenvectors. A
+    graph without edges is one cluster.
     """
-    if n_clusters == 1:
+    if n_clusters == 1 or not affinity.nnz:
         return np.zeros(affinity.shape[0], np.int32)
     rows = unit_rows(spectral_vectors(affinity, n_clusters, rng=rng))
     runs = kmeans(rows, n_clusters, n_starts=N_STARTS, rng=rng)
@@ -49,6 +54,17 @@ def spectral_vectors(affinity: csr_matrix, count: int, *, rng: np.random.RandomS
             vectors = scipy.linalg.eigh(multiply(np.eye(n)), subset_by_index=[max(0, n - count), n - 1])[1]
         else:
             operator = LinearOperator((n, n), matvec=multiply, matmat=multiply, dtype=np.float64)
-            start = rng.uniform(-1, 1, n)
-            vectors = eigsh(operator, count, which="LA", v0=start, ncv=max(4 * count, 40))[1]
+            try:
+                vectors = eigsh(operator, count, which="LA", v0=rng.uniform(-1, 1, n), ncv=max(4 * count, 40))[1]
+            except ArpackNoConvergence:
+                vectors = _iterated(multiply, rng.uniform(-1, 1, (n, count)))
     return np.ascontiguousarray(vectors[:, ::-1])
+
+
+def _iterated(multiply: Callable[[NDArray[np.float64]], NDArray[np.float64]], start: NDArray[np.float64]) -> Array:
+    """Leading eigenvectors (n, count), ascending, by subspace iteration: slow, but it cannot fail."""
+    vectors = np.linalg.qr(start)[0]
+    for _ in range(FALLBACK_STEPS):
+        # The shift puts the largest eigenvalues first, not those of largest magnitude.
+        vectors = np.linalg.qr(multiply(vectors) + vectors)[0]
+    return vectors @ np.linalg.eigh(vectors.T @ multiply(vectors))[1]

@@ -1,100 +1,46 @@
-"""FLS: fast landmark subspace clustering."""
+"""Spectral clustering by landmark points: the siblings of FLS whose features look at the data."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, unit_rows
+from subspaces._array import Array
 from subspaces._log import report
-from subspaces._validation import (
-    check_integer,
-    check_n_clusters,
-    check_option,
-    check_rows,
-    check_sigma,
-    is_auto,
-    warn_if_empty,
-)
-from subspaces.flats import Beta2, Flats, fit_flats
-from subspaces.kernels import SubspaceFeatures
-from subspaces.kernels._base import check_landmarks
-from subspaces.kernels._distance import as_neighborhood
-from subspaces.partition import (
-    assign,
-    assign_embedded,
-    choose_partition,
-    cluster_shares,
-    inlier_rows,
-    modularity,
-    plain_partition,
-    row_stochastic,
-    vector_counts,
-)
-from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
-from subspaces.search import (
-    AFFINE_MARGIN,
-    AFFINE_MARGIN_AT_ORIGIN,
-    LOW_COLUMNS,
-    FlatSetting,
-    candidate_settings,
-    choose_setting,
-)
-from subspaces.spectral import compute_spectrum, embed
-
-N_LANDMARKS = 2000
-N_STARTS = 10
+from subspaces._validation import check_integer
+from subspaces.feature_clustering import FeatureClustering
+from subspaces.kernels import LandmarkFeatures, NystromFeatures, exact
+from subspaces.kernels._bandwidth import check_scale
+from subspaces.kernels._base import check_landmark_choice
 
 
-class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Fast landmark subspace clustering.
+class LandmarkSpectralClustering(FeatureClustering):
+    """Landmark-based spectral clustering (LSC): rows are described by the landmark points nearest to them.
 
-    Clusters rows that lie near different low-dimensional subspaces, in time linear in their number: local flats are
-    fitted at landmark points, every row is described by its nearness to them, and the leading singular vectors of
-    that description give the clusters. Nothing but the number of clusters has to be known; `FLS.paper` gives the
-    published algorithm.
+    Use it for clusters of any shape that are denser inside than between, at any number of rows; where clusters are
+    flats that cross, use `FLS`. With `n_components=K` it is LSC-K of Chen and Cai, LSC-R if `landmarks="random"`; by
+    default modularity chooses the number of eigenvectors and refines the labels on the landmarks. `n_nearest=None` is
+    Example II of Wang and Lerman.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number K of clusters.
-    subspace_dim : int or "auto", default="auto"
-        Dimension d of the flats. "auto" tries several on a sample and keeps the one of the largest modularity.
-    n_landmarks : int or "auto", default="auto"
-        Number D of landmark flats. "auto" is 2000, or every row where there are at most 3000.
+    n_landmarks : int, default=1000
+        Number D of landmarks; at most n are used.
+    n_nearest : int or None, default=5
+        How many of its nearest landmarks describe a row, with weights that sum to one. None keeps all of them.
     sigma : float or "auto", default="auto"
-        Scale of exp(-dist^2 / sigma^2). "auto" is a scale per row: the gap in squared distance between its nearest
-        flat and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth flat.
-    n_nearest : int, "auto" or None, default="auto"
-        How many of its nearest flats describe a row. "auto" is 5, or 8 where every row is a landmark; None keeps all
-        of them, as in the paper.
+        Scale of exp(-dist^2 / (2 sigma^2)). "auto" is a scale per row: the gap in squared distance between its nearest
+        landmark and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth landmark.
     landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
         How landmark points are chosen, or the points themselves.
-    neighborhood : int, "beta2", Beta2 or "auto", default="auto"
-        How many rows a flat is fitted to; "beta2" chooses at each landmark, in the sizes that a `Beta2` names. "auto"
-        is searched with the dimension.
-    affine : bool or "auto", default="auto"
-        Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
-        both on a sample and takes affine ones where their modularity is clearly the larger, or where up to three
-        columns leave linear ones no room.
-    center : bool or "auto", default="auto"
-        Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
-        explains.
-    normalize : bool or "auto", default="auto"
-        Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
-        row, and not for affine ones, which do.
-    max_columns : int, "auto" or None, default="auto"
-        Rows of more columns are projected on this many principal directions. "auto" is 80, or twice the subspace_dim
-        that is given where that is more; None projects never.
     n_components : int or "auto", default="auto"
-        Number of eigenvectors that k-means sees. "auto" tries several, from K - 1 to about 2 K, and lets modularity
-        choose; with n_nearest=None it is K - 1, as in the paper.
+        Number of eigenvectors that k-means sees, the trivial one not counted: K - 1 or K in the literature. "auto"
+        tries several, from K - 1 to about 2 K, and lets modularity choose.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
@@ -104,311 +50,174 @@ class FLS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row, 0 to K - 1.
-    flats_ : Flats
-        The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
-    cluster_bases_ : Flats
-        One flat for each cluster, fitted to its inliers, in the coordinates of X. Affine flats of rows scaled to unit
-        norm are no flats of X: they are given as flats of the unit rows.
+    landmarks_ : ndarray of shape (D, p)
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     outlier_scores_ : ndarray of shape (n,)
-        Distance of each prepared row to the nearest landmark flat.
+        Distance of each row to the nearest landmark.
     sigma_ : float
         The scale in use; the median over rows where each row has its own.
-    subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
-        What was used.
-    neighborhood_ : int, "beta2" or Beta2
-    n_columns_ : int
-        Columns of the rows after projection.
-    affine_, center_, normalize_ : bool
-    search_ : list of FlatSetting
-        The settings that were tried and the modularity of each; empty if nothing was searched.
+    n_nearest_ : int or None
+    n_components_ : int
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
     References
     ----------
-    Wang, X. and Lerman, G. (2015). Fast landmark subspace clustering. https://doi.org/10.48550/arXiv.1510.08406
+    Chen, X. and Cai, D. (2011). Large scale spectral clustering with landmark-based representation. AAAI.
+    https://doi.org/10.1609/aaai.v25i1.7900
 
     Examples
     --------
-    >>> from subspaces import FLS
-    >>> from subspaces.datasets import make_subspaces
+    >>> from sklearn.datasets import make_moons
+    >>> from subspaces import LandmarkSpectralClustering
     >>> from subspaces.metrics import clustering_accuracy
-    >>> X, y = make_subspaces((4, 5, 6), 10, random_state=0)
-    >>> fls = FLS(n_clusters=3, random_state=0).fit(X)
-    >>> clustering_accuracy(y, fls.labels_) > 0.97
-    True
-    >>> bool((fls.predict(X) == fls.labels_).all())
+    >>> X, y = make_moons(500, noise=0.05, random_state=0)
+    >>> model = LandmarkSpectralClustering(2, random_state=0).fit(X)
+    >>> clustering_accuracy(y, model.labels_) > 0.99
     True
     """
+
+    _features: LandmarkFeatures
+    _remedy = "look at n_landmarks, n_nearest and sigma"
+    _center_rows = True
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        subspace_dim: int | str = "auto",
-        n_landmarks: int | str = "auto",
+        n_landmarks: int = 1000,
+        n_nearest: int | None = 5,
         sigma: float | str = "auto",
-        n_nearest: int | str | None = "auto",
         landmarks: str | ArrayLike = "kmeans",
-        neighborhood: int | Beta2 | str = "auto",
-        affine: bool | str = "auto",
-        center: bool | str = "auto",
-        normalize: bool | str = "auto",
-        max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
-        self.subspace_dim = subspace_dim
         self.n_landmarks = n_landmarks
-        self.sigma = sigma
         self.n_nearest = n_nearest
+        self.sigma = sigma
         self.landmarks = landmarks
-        self.neighborhood = neighborhood
-        self.affine = affine
-        self.center = center
-        self.normalize = normalize
-        self.max_columns = max_columns
         self.n_components = n_components
         self.random_state = random_state
         self.verbose = verbose
 
-    @classmethod
-    def paper(
-        cls,
-        n_clusters: int,
+    def _check_parameters(self, x: Array) -> None:
+        super()._check_parameters(x)
+        check_integer("n_landmarks", self.n_landmarks, low=1)
+        if self.n_nearest is not None:
+            check_integer("n_nearest", self.n_nearest, low=1, hint="give a number, or None for all")
+        check_scale(self.sigma, x)
+        check_landmark_choice(self.landmarks, x)
+
+    def _fit_features(self, rows: Array, rng: np.random.RandomState) -> LandmarkFeatures:
+        landmarks, count = self._prepare_landmarks(self.landmarks, self.n_landmarks, rows)
+        report(self.verbose, "describing rows by %d landmarks", count)
+        features = LandmarkFeatures(
+            count, sigma=self.sigma, n_nearest=self.n_nearest, landmarks=landmarks, random_state=rng
+        ).fit(rows)
+        self.landmarks_ = features.landmarks_ + self._preparation.mean
+        self.sigma_, self.n_nearest_ = features.sigma_, features.n_nearest_
+        return features
+
+
+class NystromSpectralClustering(FeatureClustering):
+    """Spectral clustering of a kernel matrix of which only the columns at landmark points are computed.
+
+    Use it where the kernel is given: with as many landmarks as rows it is spectral clustering of the kernel matrix
+    itself, and with few it comes near. The estimate of a degree can dip below zero; where it does, every pair of
+    rows gets a small weight in addition, just enough.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
+        A callable takes two arrays of rows and returns the matrix of their kernel values, which must be a positive
+        semi-definite kernel.
+    sigma : float or "auto", default="auto"
+        Length scale of a named kernel. "auto" is twice the typical distance of a row to its seventh nearest row.
+    nu : float, default=1.5
+        Smoothness of the Matern kernel.
+    n_landmarks : int, default=1000
+        Number D of landmarks; at most n are used.
+    landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
+        How landmark points are chosen, or the points themselves.
+    n_components : int or "auto", default="auto"
+        Number of eigenvectors that k-means sees, the trivial one not counted: K - 1 or K in the literature. "auto"
+        tries several, from K - 1 to about 2 K, and lets modularity choose.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random draw: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    landmarks_ : ndarray of shape (D, p)
+    eigenvalues_ : ndarray
+        Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
+    sigma_ : float
+    n_components_ : int
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    References
+    ----------
+    Fowlkes, C., Belongie, S., Chung, F. and Malik, J. (2004). Spectral grouping using the Nystrom method. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence. https://doi.org/10.1109/TPAMI.2004.1262185
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from subspaces import NystromSpectralClustering
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> X, y = make_circles(500, noise=0.05, factor=0.5, random_state=0)
+    >>> model = NystromSpectralClustering(2, n_landmarks=200, random_state=0).fit(X)
+    >>> clustering_accuracy(y, model.labels_) > 0.99
+    True
+    """
+
+    _features: NystromFeatures
+    _remedy = "look at n_landmarks and sigma"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
         *,
-        subspace_dim: int,
+        kernel: str | Callable[[Array, Array], Array] = "gaussian",
         sigma: float | str = "auto",
+        nu: float = 1.5,
         n_landmarks: int = 1000,
-        start_size: int | None = None,
-        step_size: int = 2,
         landmarks: str | ArrayLike = "kmeans",
-        affine: bool = True,
+        n_components: int | str = "auto",
         random_state: Any = None,
         verbose: int = 0,
-    ) -> Self:
-        """The algorithm box of the paper, letter by letter.
-
-        Rows on the unit sphere; local best-fit flats whose neighbourhoods grow from `start_size` (None: 2 d) in
-        steps of `step_size` until beta2 has its first local minimum; all D of them in psi with one sigma; unit rows
-        of v_2, ..., v_K; k-means. The box takes flats from an algorithm that fits affine ones, while the text before
-        it speaks of linear subspaces: `affine=False` gives those. The paper does not say how sigma is found; "auto"
-        is the typical distance of a row to its fifth nearest flat.
-        """
-        return cls(
-            n_clusters,
-            subspace_dim=subspace_dim,
-            n_landmarks=n_landmarks,
-            sigma=sigma,
-            n_nearest=None,
-            landmarks=landmarks,
-            neighborhood=Beta2(start_size, step_size),
-            affine=affine,
-            center=False,
-            normalize=True,
-            max_columns=None,
-            n_components="auto",
-            random_state=random_state,
-            verbose=verbose,
-        )
-
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2)
-        self._check_parameters(x)
-        rng = check_random_state(self.random_state)
-        rows, setting = self._choose_setting(x, rng)
-        self._fit_flats(rows, setting, rng)
-        if self.n_nearest is None:
-            self._cluster_dense(rows, rng)
-        else:
-            self._cluster_sparse(rows, rng)
-        self.n_components_ = self._n_features_out = self._partition.n_vectors
-        self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
-        self.cluster_bases_ = self._fit_clusters(rows)
-        warn_if_empty(self.labels_, self.n_clusters, "look at n_landmarks, neighborhood and sigma")
-        return self
-
-    def predict(self, X: ArrayLike) -> Labels:
-        """Cluster (n,) of each row of `X` (n, p), seen or new."""
-        rows = self._check_new(X)
-        return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._features.blocks(rows)])
-
-    def transform(self, X: ArrayLike) -> Array:
-        """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
-        rows = self._check_new(X)
-        blocks = [embed(psi, self._spectrum, self.n_components_) for psi in self._features.blocks(rows)]
-        return unit_rows(np.concatenate(blocks))
-
-    def score(self, X: ArrayLike, y: None = None) -> float:
-        """Modularity of the predicted labels on the graph between the rows of `X` (n, p) and the landmarks.
-
-        Needs no labels. Larger is better, and values for different flats compare, so it serves a grid search over
-        them; a smaller `n_nearest` raises it by itself.
-        """
-        rows = self._check_new(X)
-        shares = [
-            len(labels) * cluster_shares(row_stochastic(psi), labels, self.n_clusters)
-            for psi in self._features.blocks(rows)
-            for labels in (assign(psi, self._spectrum, self._partition),)
-        ]
-        return modularity(np.sum(shares, axis=0) / len(rows))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def flats_(self) -> Flats:
-        """The landmark flats in the coordinates of X."""
-        check_is_fitted(self)
-        return self._preparation.restore(self._features.flats_)
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.sigma = sigma
+        self.nu = nu
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_components = n_components
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, x: Array) -> None:
-        n, p = x.shape
-        check_n_clusters(self.n_clusters, x)
-        if not is_auto(self.max_columns) and self.max_columns is not None:
-            check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
-        if not is_auto(self.subspace_dim):
-            dim = check_integer("subspace_dim", self.subspace_dim, low=1)
-            hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
-            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, self._limit(dim)) - 1, hint=hint)
-        if not is_auto(self.n_landmarks):
-            check_integer("n_landmarks", self.n_landmarks, low=1)
-        if not is_auto(self.sigma):
-            check_sigma(self.sigma, x.dtype)
-        if not is_auto(self.n_nearest) and self.n_nearest is not None:
-            check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
-        if not is_auto(self.n_components):
-            check_integer("n_components", self.n_components, low=1)
-        for name in ("affine", "center", "normalize"):
-            check_option(name, getattr(self, name), (True, False, "auto"))
-        if isinstance(self.landmarks, str):
-            check_option("landmarks", self.landmarks, ("kmeans", "random"))
-        else:
-            check_landmarks(self.landmarks, x)
-        if not is_auto(self.neighborhood):
-            as_neighborhood(self.neighborhood)
+        super()._check_parameters(x)
+        check_integer("n_landmarks", self.n_landmarks, low=1)
+        exact.check_kernel(self.kernel, self.nu)
+        check_scale(self.sigma, x)
+        check_landmark_choice(self.landmarks, x)
 
-    def _limit(self, dim: int | None) -> int | None:
-        """The most columns that rows keep, at least twice a dimension that was asked for."""
-        limit: int | None = _unless_auto(self.max_columns)
-        return max(MAX_COLUMNS, 2 * (dim or 0)) if is_auto(self.max_columns) else limit
-
-    def _check_new(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        return self._preparation(check_rows(self, X, reset=False))
-
-    def _choose_setting(self, x: Array, rng: np.random.RandomState) -> tuple[Array, FlatSetting]:
-        """Prepared rows (n, q), and how flats are fitted to them: the user's choice, or the best of a search."""
-        offset = mean_offset(x)
-        self.center_ = offset > FAR_OFFSET if is_auto(self.center) else bool(self.center)
-        dim: int | None = _unless_auto(self.subspace_dim)
-        preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=self._limit(dim))
-        rows = preparation(x)
-        at_origin = NEAR_OFFSET < offset < FAR_OFFSET
-        kinds = [bool(self.affine)]
-        if is_auto(self.affine):
-            kinds = [False, True] if at_origin or rows.shape[1] > LOW_COLUMNS else [True]
-        settings = [
-            setting
-            for affine in kinds
-            for setting in candidate_settings(
-                len(rows),
-                rows.shape[1],
-                self.n_clusters,
-                affine=affine,
-                unit=not affine if is_auto(self.normalize) else bool(self.normalize),
-                dim=dim,
-                neighborhood=_unless_auto(self.neighborhood),
-            )
-        ]
-        margin = AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN
-        best, self.search_ = choose_setting(
-            rows, self.n_clusters, settings, rng, affine_margin=margin, verbose=self.verbose
-        )
-        self._preparation = replace(preparation, unit=best.unit)
-        self.n_columns_ = rows.shape[1]
-        return unit_rows(rows) if best.unit else rows, best
-
-    def _fit_flats(self, rows: Array, setting: FlatSetting, rng: np.random.RandomState) -> None:
-        """Landmark points, a flat at each, and psi as a function of rows."""
-        n = len(rows)
-        count: int = _unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
-        landmarks = self.landmarks
-        if not isinstance(landmarks, str):
-            landmarks = self._preparation(np.asarray(landmarks, rows.dtype))
-            count = len(landmarks)
-        n_nearest: int | None = _unless_auto(self.n_nearest)
-        if is_auto(self.n_nearest):
-            n_nearest = 5 if count < n else 8
-        report(self.verbose, "fitting flats at %d landmarks", count)
-        self._features = SubspaceFeatures(
-            count,
-            subspace_dim=setting.dim,
-            sigma=self.sigma,
-            n_nearest=n_nearest,
-            landmarks=landmarks,
-            neighborhood=setting.neighborhood,
-            affine=setting.affine,
-            trim=n_nearest is not None,
-            random_state=rng,
+    def _fit_features(self, rows: Array, rng: np.random.RandomState) -> NystromFeatures:
+        landmarks, count = self._prepare_landmarks(self.landmarks, self.n_landmarks, rows)
+        report(self.verbose, "columns of the kernel at %d landmarks", count)
+        features = NystromFeatures(
+            count, kernel=self.kernel, sigma=self.sigma, nu=self.nu, landmarks=landmarks, random_state=rng
         ).fit(rows)
-        self.affine_, self.normalize_ = setting.affine, setting.unit
-        self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
-        self.n_landmarks_, self.n_nearest_ = len(self._features.flats_), self._features.n_nearest_
-        self.sigma_ = self._features.sigma_
-
-    def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
-        """The paper's spectral step over all landmarks, in three passes over blocks of rows."""
-        count: int = _unless_auto(self.n_components) or max(1, self.n_clusters - 1)
-        self._spectrum = compute_spectrum(lambda: self._features.blocks(rows), count, balanced=False)
-        embedding, distances = [], []
-        for psi, nearest in self._features.described_blocks(rows):
-            embedding.append(embed(psi, self._spectrum))
-            distances.append(nearest)
-        self._partition = plain_partition(np.concatenate(embedding), self.n_clusters, n_starts=N_STARTS, rng=rng)
-        self.labels_ = np.concatenate([assign_embedded(block, self._partition) for block in embedding])
-        self.outlier_scores_ = np.concatenate(distances)
-
-    def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
-        """The same over the nearest landmarks of each row, whose few weights are kept in memory."""
-        psi, self.outlier_scores_ = self._features.describe(rows)
-        report(self.verbose, "choosing a partition of %d rows", len(rows))
-        counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
-        self._spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
-        self._partition = choose_partition(
-            psi,
-            self._spectrum,
-            inlier_rows(self.outlier_scores_, rows),
-            self.n_clusters,
-            counts=counts,
-            n_starts=N_STARTS,
-            # Where every row is a landmark, its own flat would only confirm the label it has.
-            polish=self._features.n_components < len(rows),
-            rng=rng,
-        )
-        self.labels_ = np.concatenate(
-            [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
-        )
-
-    def _fit_clusters(self, rows: Array) -> Flats:
-        """One flat for each cluster, through its inliers; an empty cluster gets the flat of all rows."""
-        inlier = np.zeros(len(rows), bool)
-        inlier[inlier_rows(self.outlier_scores_, rows)] = True
-        everyone = np.arange(len(rows))
-        members = []
-        for k in range(self.n_clusters):
-            own = self.labels_ == k
-            members.append(next((m for m in map(np.flatnonzero, (own & inlier, own)) if len(m)), everyone))
-        flats, _ = fit_flats(rows, members, self.subspace_dim_, affine=self.affine_)
-        return self._preparation.restore(flats)
-
-
-def _unless_auto(value: Any) -> Any:
-    return None if is_auto(value) else value
+        self.landmarks_, self.sigma_ = features.landmarks_, features.sigma_
+        return features

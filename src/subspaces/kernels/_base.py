@@ -26,6 +26,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_components: int
     random_state: Any
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether features can be negative, and with them the degree of a row."""
+        return True
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether psi is a CSR matrix, with rows that sum to one and no negative entry."""
+        return False
+
     @abstractmethod
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         """Check parameters, draw the points y from the measure, keep them, return how many features they give."""
@@ -52,6 +62,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         for rows in self.slices(x, block_rows=block_rows):
             yield function(x[rows])
 
+    def described_blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[tuple[Psi, Array | None]]:
+        """psi of each block and, where the map has landmarks, the distances (b,) of its rows to the nearest."""
+        return ((psi, None) for psi in self.blocks(x, block_rows=block_rows))
+
     def slices(self, x: Array, *, block_rows: int | None = None) -> Iterator[slice]:
         """The rows of each block."""
         return row_blocks(len(x), self._row_bytes(x), block_rows=block_rows)
@@ -72,10 +86,16 @@ def stack(blocks: Sequence[Psi]) -> Psi:
 
 def draw_landmarks(x: Array, landmarks: str | ArrayLike, count: int, rng: np.random.RandomState) -> Array:
     """Landmark points (D, p) for rows `x` (n, p): chosen by a named method, or the user's own."""
-    if isinstance(landmarks, str):
-        check_option("landmarks", landmarks, ("kmeans", "random"))
-        return choose_landmarks(x, count, method=landmarks, rng=rng)
-    return check_landmarks(landmarks, x)
+    chosen = check_landmark_choice(landmarks, x)
+    return choose_landmarks(x, count, method=chosen, rng=rng) if isinstance(chosen, str) else chosen
+
+
+def check_landmark_choice(landmarks: str | ArrayLike, x: Array) -> str | Array:
+    """The name of a way to choose landmarks, or a user's own for rows `x` (n, p)."""
+    if not isinstance(landmarks, str):
+        return check_landmarks(landmarks, x)
+    check_option("landmarks", landmarks, ("kmeans", "random"))
+    return landmarks
 
 
 def check_landmarks(landmarks: ArrayLike, x: Array) -> Array:

@@ -44,6 +44,16 @@ class _DistanceFeatures(FeatureMap):
     sigma: float | str
     n_nearest: int | None
 
+    @property
+    def is_signed(self) -> bool:
+        """Never: they fall off towards zero."""
+        return False
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only the nearest landmarks are kept."""
+        return self.n_nearest is not None
+
     @abstractmethod
     def _distances(self) -> Callable[[Array], Array]:
         """The function from rows (b, p) to squared distances (b, D)."""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from subspaces._array import Array
-from subspaces._validation import check_option, check_positive, check_sigma
+from subspaces._validation import check_option, check_positive
 from subspaces.kernels import exact
+from subspaces.kernels._bandwidth import choose_sigma, known_sigma
 from subspaces.kernels._base import FeatureMap
 
 
@@ -24,8 +25,9 @@ class FourierFeatures(FeatureMap):
         Number D of features.
     kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
         A callable `kernel(shape, rng)` returns frequencies of `shape` (p, D), drawn from a measure of your own.
-    sigma : float, default=1.0
-        Length scale of the kernel; with a callable, frequencies are divided by it.
+    sigma : float or "auto", default=1.0
+        Length scale of the kernel; with a callable, frequencies are divided by it. "auto" follows the distances
+        between neighbouring rows.
     nu : float, default=1.5
         Smoothness of the Matern kernel.
     random_state : int, RandomState instance or None, default=None
@@ -34,6 +36,7 @@ class FourierFeatures(FeatureMap):
     ----------
     frequencies_ : ndarray of shape (p, D)
     phases_ : ndarray of shape (D,)
+    sigma_ : float
 
     References
     ----------
@@ -54,7 +57,7 @@ class FourierFeatures(FeatureMap):
         n_components: int = 1000,
         *,
         kernel: str | Callable[[tuple[int, int], np.random.RandomState], Array] = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = 1.0,
         nu: float = 1.5,
         random_state: Any = None,
     ) -> None:
@@ -65,7 +68,7 @@ class FourierFeatures(FeatureMap):
         self.random_state = random_state
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
-        sigma = check_sigma(self.sigma, x.dtype)
+        self.sigma_ = choose_sigma(self.sigma, x, rng, kernel=self.kernel)
         shape = (x.shape[1], self.n_components)
         if callable(self.kernel):
             draws = np.asarray(self.kernel(shape, rng), np.float64)
@@ -82,7 +85,7 @@ class FourierFeatures(FeatureMap):
             raise ValueError(
                 f"kernel={self.kernel!r} with nu={self.nu} drew frequencies that are not finite: raise nu."
             )
-        self.frequencies_ = (draws / sigma).astype(x.dtype)
+        self.frequencies_ = (draws / self.sigma_).astype(x.dtype)
         self.phases_ = rng.uniform(0, 2 * np.pi, shape[1]).astype(x.dtype)
         return shape[1]
 
@@ -98,4 +101,4 @@ class FourierFeatures(FeatureMap):
 
     def exact_kernel(self, X: Array, Y: Array) -> Array:
         """The kernel itself (n, m), where it has a name."""
-        return exact.named_kernel(self.kernel, X, Y, sigma=self.sigma, nu=self.nu)
+        return exact.named_kernel(self.kernel, X, Y, sigma=known_sigma(self), nu=self.nu)

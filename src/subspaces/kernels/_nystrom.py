@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._array import Array
-from subspaces._validation import check_sigma
 from subspaces.kernels import exact
+from subspaces.kernels._bandwidth import choose_sigma, known_sigma
 from subspaces.kernels._base import FeatureMap, draw_landmarks
 
 
@@ -25,8 +25,8 @@ class NystromFeatures(FeatureMap):
         Number D of landmarks; at most n are used.
     kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
         A callable takes two arrays of rows and returns the matrix of their kernel values.
-    sigma : float, default=1.0
-        Length scale of a named kernel.
+    sigma : float or "auto", default=1.0
+        Length scale of a named kernel. "auto" follows the distances between neighbouring rows.
     nu : float, default=1.5
         Smoothness of the Matern kernel.
     landmarks : {"random", "kmeans"} or array-like of shape (D, p), default="random"
@@ -36,6 +36,7 @@ class NystromFeatures(FeatureMap):
     ----------
     landmarks_ : ndarray of shape (D, p)
     whitening_ : ndarray of shape (D, D)
+    sigma_ : float
 
     References
     ----------
@@ -56,7 +57,7 @@ class NystromFeatures(FeatureMap):
         n_components: int = 1000,
         *,
         kernel: str | Callable[[Array, Array], Array] = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = 1.0,
         nu: float = 1.5,
         landmarks: str | ArrayLike = "random",
         random_state: Any = None,
@@ -69,7 +70,7 @@ class NystromFeatures(FeatureMap):
         self.random_state = random_state
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
-        check_sigma(self.sigma, x.dtype)
+        self.sigma_ = choose_sigma(self.sigma, x, rng, kernel=self.kernel)
         self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
         values, vectors = np.linalg.eigh(self._columns(self.landmarks_))
         # Directions that the kernel matrix does not have are left out, not divided by zero.
@@ -95,4 +96,4 @@ class NystromFeatures(FeatureMap):
         """The kernel itself: (n, m)."""
         if callable(self.kernel):
             return self.kernel(X, Y)
-        return exact.named_kernel(self.kernel, X, Y, sigma=self.sigma, nu=self.nu)
+        return exact.named_kernel(self.kernel, X, Y, sigma=known_sigma(self), nu=self.nu)

@@ -14,6 +14,13 @@ from subspaces._validation import check_integer, check_option, check_positive
 NAMES = ("gaussian", "laplacian", "matern")
 
 
+def check_kernel(kernel: Any, nu: Any) -> None:
+    """Refuse a kernel that is neither a name nor a callable, or a smoothness that is no positive number."""
+    if not callable(kernel):
+        check_option("kernel", kernel, NAMES)
+    check_positive("nu", nu)
+
+
 def named_kernel(name: Any, X: Array, Y: Array, *, sigma: float, nu: float) -> Array:
     """The shift-invariant kernel of that name, for rows (n, p) and (m, p): (n, m)."""
     check_option("kernel", name, NAMES)

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["adjusted_rand", "clustering_accuracy", "match_labels", "normalized_mutual_info", "purity"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Agreement:
@@ -260,13 +258,22 @@ def _encoded_pair(
             f"y_true has {len(true_labels)} labels and y_pred has {len(pred_labels)}: "
             "pass one true and one predicted label for every row."
         )
-    true_codes, classes = _encode(true_labels)
+    return *_true_codes(true_labels), *_encode(pred_labels)
+
+
+def encoded_classes(y_true: ArrayLike) -> tuple[NDArray[np.int64], list[Any]]:
+    """Class codes (n,), -1 for outliers, and the classes in ascending order, at least one."""
+    return _true_codes(_label_array(y_true, name="y_true"))
+
+
+def _true_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    codes, classes = _encode(labels)
     if not classes:
         raise ValueError(
-            f"all {len(true_labels)} labels of y_true are -1, the mark of an outlier, and nothing is left to "
+            f"all {len(labels)} labels of y_true are -1, the mark of an outlier, and nothing is left to "
             "score: give classes another number, or pass rows that are not outliers."
         )
-    return true_codes, classes, *_encode(pred_labels)
+    return codes, classes
 
 
 def _encode(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:

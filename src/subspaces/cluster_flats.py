@@ -1,0 +1,38 @@
+"""One flat for each cluster of a labelling, of the dimension that explains the labelling best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from subspaces._array import Array, Labels
+from subspaces._blocks import row_blocks
+from subspaces.flats import Flats, fit_flats
+
+
+def cluster_flats(x: Array, labels: Labels, n_clusters: int, *, dim: int | None, affine: bool) -> Flats:
+    """A flat for each of the clusters of the rows of `x` (n, p); an empty cluster gets the flat of all rows.
+
+    Without `dim` it is the smallest dimension at which the nearest flat gives the most rows their own label.
+    """
+    members = [np.flatnonzero(labels == k) for k in range(n_clusters)]
+    members = [rows if len(rows) else np.arange(len(x)) for rows in members]
+    if dim is None:
+        # Flats of more dimensions would pass through nearly all rows of a cluster.
+        most = max(1, min(x.shape[1] - 1, int(np.median([len(rows) for rows in members])) // 2))
+        flats, _ = fit_flats(x, members, most, affine=affine)
+        dim = agreeing_dim(x, labels, flats)
+        return Flats(flats.centers, flats.bases[:, :, :dim])
+    return fit_flats(x, members, dim, affine=affine)[0]
+
+
+def agreeing_dim(x: Array, labels: Labels, flats: Flats) -> int:
+    """How many leading directions of `flats` to keep so that most rows of `x` (n, p) are nearest to their own flat."""
+    right = np.zeros(flats.dim, np.int64)
+    count, p, dim = flats.bases.shape
+    for block in row_blocks(len(x), 4 * count * (dim + p) * x.itemsize):
+        offsets = x[block][:, None, :] - flats.centers
+        along = np.einsum("nkp,kpd->nkd", offsets, flats.bases, optimize=True)
+        # The same for every dimension but for what the next direction takes away.
+        left = np.square(offsets).sum(axis=2)[:, :, None] - np.cumsum(np.square(along), axis=2)
+        right += (left.argmin(axis=1) == labels[block][:, None]).sum(axis=0)
+    return int(right.argmax()) + 1

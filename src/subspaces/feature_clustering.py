@@ -1,0 +1,213 @@
+"""Spectral clustering of rows that a feature map describes: what FLS and its siblings share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, Labels, unit_rows
+from subspaces._log import report
+from subspaces._validation import check_integer, check_n_clusters, check_rows, is_auto, warn_if_empty
+from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
+from subspaces.kernels import FeatureMap
+from subspaces.kernels._base import stack
+from subspaces.partition import (
+    assign,
+    assign_embedded,
+    choose_partition,
+    cluster_shares,
+    inlier_rows,
+    modularity,
+    plain_partition,
+    row_stochastic,
+    vector_counts,
+)
+from subspaces.rows import RowPreparation, prepare_rows
+from subspaces.spectral import Psi, compute_spectrum, embed
+
+N_STARTS = 10
+
+
+class FeatureClustering(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
+    """Rows, a feature map, the eigenvectors of its normalised kernel, labels.
+
+    An estimator of this kind says in `_fit_features` which map describes the rows and, where that matters, in
+    `_prepare` what happens to rows first. Maps that keep few features of a row give sparse psi, whose partitions
+    are compared by modularity; dense psi are walked in blocks and clustered as in the paper.
+    """
+
+    n_clusters: int
+    n_components: int | str
+    random_state: Any
+    verbose: int
+
+    # What to look at where clusters stay empty.
+    _remedy = "look at sigma"
+    # Whether the features stay what they are when all rows move: near the origin they lose no digits.
+    _center_rows = False
+    # Whether a given number of eigenvectors means k-means on these and no more, as in the literature.
+    _plain_if_given = True
+    _min_features = 1
+
+    _preparation: RowPreparation
+    _features: FeatureMap
+
+    @abstractmethod
+    def _fit_features(self, rows: Array, rng: np.random.RandomState) -> FeatureMap:
+        """The map of prepared rows (n, q), fitted."""
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p)."""
+        x = check_rows(self, X, reset=True, min_features=self._min_features)
+        self._check_parameters(x)
+        rng = check_random_state(self.random_state)
+        rows = self._prepare(x, rng)
+        self._features = self._fit_features(rows, rng)
+        if self._features.is_sparse:
+            self._cluster_sparse(rows, rng)
+        else:
+            self._cluster_dense(rows, rng)
+        self.n_components_ = self._n_features_out = self._partition.n_vectors
+        self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
+        self._describe_clusters(rows)
+        warn_if_empty(self.labels_, self.n_clusters, self._remedy)
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p), seen or new."""
+        rows = self._check_new(X)
+        return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
+        rows = self._check_new(X)
+        blocks = [embed(psi, self._spectrum, self.n_components_) for psi in self._blocks(rows)]
+        return unit_rows(np.concatenate(blocks))
+
+    def score(self, X: ArrayLike, y: None = None) -> float:
+        """Modularity of the predicted labels on the graph of the kernel, for rows `X` (n, p); no labels are needed.
+
+        Where features are landmarks, the graph is that between rows and landmarks. Larger is better, and values for
+        different landmarks compare, so it serves a grid search over them; a narrower kernel, or a smaller
+        `n_nearest`, raises it by itself.
+        """
+        rows = self._check_new(X)
+        signed = self._features.is_signed
+        sums = np.zeros(())
+        for psi in self._blocks(rows):
+            labels = assign(psi, self._spectrum, self._partition)
+            weights = normalized(psi, self._spectrum) if signed else row_stochastic(psi)
+            sums = sums + len(labels) * cluster_shares(weights, labels, self.n_clusters)
+        return kernel_modularity(sums / len(rows)) if signed else modularity(sums / len(rows))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_parameters(self, x: Array) -> None:
+        check_n_clusters(self.n_clusters, x)
+        if not is_auto(self.n_components):
+            check_integer("n_components", self.n_components, low=1)
+
+    def _check_new(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        return self._preparation(check_rows(self, X, reset=False))
+
+    def _prepare(self, x: Array, rng: np.random.RandomState) -> Array:
+        """Rows (n, q) as the features see them."""
+        self._preparation = prepare_rows(x, center=self._center_rows, unit=False, max_columns=None)
+        return self._preparation(x)
+
+    def _prepare_landmarks(self, landmarks: str | ArrayLike, count: int, rows: Array) -> tuple[str | ArrayLike, int]:
+        """Landmarks for prepared rows (n, q), and how many: the user's own are prepared as rows are."""
+        if isinstance(landmarks, str):
+            return landmarks, count
+        points = self._preparation(np.asarray(landmarks, rows.dtype))
+        return points, len(points)
+
+    def _blocks(self, rows: Array) -> Iterator[Psi]:
+        """psi of prepared rows (n, q), one block after another."""
+        return (with_constant(psi, self._tie) for psi in self._features.blocks(rows))
+
+    def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
+        """The paper's spectral step over all features, in passes over blocks of rows."""
+        self._tie = smallest_tie(lambda: self._features.blocks(rows)) if self._features.is_signed else 0.0
+        counts = self._dense_counts() if is_auto(self.n_components) else [int(self.n_components)]
+        report(self.verbose, "eigenvectors of %d features of %d rows", self._features.n_components, len(rows))
+        self._spectrum = compute_spectrum(lambda: self._blocks(rows), max(counts), balanced=False)
+        embedding, degrees, distances = [], [], []
+        for block, nearest in self._features.described_blocks(rows):
+            psi = with_constant(block, self._tie)
+            embedding.append(embed(psi, self._spectrum))
+            degrees.append(psi @ self._spectrum.degree.astype(psi.dtype))
+            if nearest is not None:
+                distances.append(nearest)
+        self._partition = best_plain_partition(
+            np.concatenate(embedding),
+            np.concatenate(degrees),
+            self._spectrum.eigenvalues,
+            self.n_clusters,
+            counts=counts,
+            n_starts=N_STARTS,
+            rng=rng,
+        )
+        self.labels_ = np.concatenate([assign_embedded(block, self._partition) for block in embedding])
+        if distances:
+            self.outlier_scores_ = np.concatenate(distances)
+
+    def _dense_counts(self) -> list[int]:
+        """Numbers of eigenvectors to try where psi is dense."""
+        return vector_counts(self.n_clusters)
+
+    def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
+        """The same over the few features that each row keeps, which stay in memory."""
+        self._tie = 0.0
+        blocks, distances = zip(*self._features.described_blocks(rows), strict=True)
+        psi = stack(blocks)
+        inliers = np.arange(len(rows))
+        if distances[0] is not None:
+            self.outlier_scores_ = np.concatenate(distances)
+            inliers = inlier_rows(self.outlier_scores_, rows)
+        report(self.verbose, "choosing a partition of %d rows", len(rows))
+        counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
+        self._spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+        if self._plain_if_given and not is_auto(self.n_components):
+            embedding = embed(psi, self._spectrum)
+            self._partition = plain_partition(embedding, self.n_clusters, n_starts=N_STARTS, rng=rng)
+        else:
+            self._partition = choose_partition(
+                psi,
+                self._spectrum,
+                inliers,
+                self.n_clusters,
+                counts=counts,
+                n_starts=N_STARTS,
+                # Where every row is a landmark, its own feature would only confirm the label it has.
+                polish=self._features.n_components < len(rows),
+                rng=rng,
+            )
+        self.labels_ = np.concatenate(
+            [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
+        )
+
+    def _describe_clusters(self, rows: Array) -> None:
+        """What an estimator tells about its clusters beside their labels."""
+
+
+def unless_auto(value: Any) -> Any:
+    """`value`, or None where it is left to the method."""
+    return None if is_auto(value) else value

@@ -1,0 +1,306 @@
+"""FLS: fast landmark subspace clustering."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, unit_rows
+from subspaces._log import report
+from subspaces._validation import check_integer, check_option, check_sigma, is_auto
+from subspaces.feature_clustering import FeatureClustering, unless_auto
+from subspaces.flats import Beta2, Flats, fit_flats
+from subspaces.kernels import SubspaceFeatures
+from subspaces.kernels._base import check_landmark_choice
+from subspaces.kernels._distance import as_neighborhood
+from subspaces.partition import inlier_rows
+from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
+from subspaces.search import (
+    AFFINE_MARGIN,
+    AFFINE_MARGIN_AT_ORIGIN,
+    LOW_COLUMNS,
+    candidate_settings,
+    choose_setting,
+)
+
+N_LANDMARKS = 2000
+
+
+class FLS(FeatureClustering):
+    """Fast landmark subspace clustering.
+
+    Clusters rows that lie near different low-dimensional subspaces, in time linear in their number: local flats are
+    fitted at landmark points, every row is described by its nearness to them, and the leading singular vectors of
+    that description give the clusters. Nothing but the number of clusters has to be known; `FLS.paper` gives the
+    published algorithm.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    subspace_dim : int or "auto", default="auto"
+        Dimension d of the flats. "auto" tries several on a sample and keeps the one of the largest modularity.
+    n_landmarks : int or "auto", default="auto"
+        Number D of landmark flats. "auto" is 2000, or every row where there are at most 3000.
+    sigma : float or "auto", default="auto"
+        Scale of exp(-dist^2 / sigma^2). "auto" is a scale per row: the gap in squared distance between its nearest
+        flat and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth flat.
+    n_nearest : int, "auto" or None, default="auto"
+        How many of its nearest flats describe a row. "auto" is 5, or 8 where every row is a landmark; None keeps all
+        of them, as in the paper.
+    landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
+        How landmark points are chosen, or the points themselves.
+    neighborhood : int, "beta2", Beta2 or "auto", default="auto"
+        How many rows a flat is fitted to; "beta2" chooses at each landmark, in the sizes that a `Beta2` names. "auto"
+        is searched with the dimension.
+    affine : bool or "auto", default="auto"
+        Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
+        both on a sample and takes affine ones where their modularity is clearly the larger, or where up to three
+        columns leave linear ones no room.
+    center : bool or "auto", default="auto"
+        Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
+        explains.
+    normalize : bool or "auto", default="auto"
+        Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
+        row, and not for affine ones, which do.
+    max_columns : int, "auto" or None, default="auto"
+        Rows of more columns are projected on this many principal directions. "auto" is 80, or twice the subspace_dim
+        that is given where that is more; None projects never.
+    n_components : int or "auto", default="auto"
+        Number of eigenvectors that k-means sees. "auto" tries several, from K - 1 to about 2 K, and lets modularity
+        choose; with n_nearest=None it is K - 1, as in the paper.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random draw: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    flats_ : Flats
+        The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
+    cluster_bases_ : Flats
+        One flat for each cluster, fitted to its inliers, in the coordinates of X. Affine flats of rows scaled to unit
+        norm are no flats of X: they are given as flats of the unit rows.
+    eigenvalues_ : ndarray
+        Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
+    outlier_scores_ : ndarray of shape (n,)
+        Distance of each prepared row to the nearest landmark flat.
+    sigma_ : float
+        The scale in use; the median over rows where each row has its own.
+    subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
+        What was used.
+    neighborhood_ : int, "beta2" or Beta2
+    n_columns_ : int
+        Columns of the rows after projection.
+    affine_, center_, normalize_ : bool
+    search_ : list of FlatSetting
+        The settings that were tried and the modularity of each; empty if nothing was searched.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    References
+    ----------
+    Wang, X. and Lerman, G. (2015). Fast landmark subspace clustering. https://doi.org/10.48550/arXiv.1510.08406
+
+    Examples
+    --------
+    >>> from subspaces import FLS
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> X, y = make_subspaces((4, 5, 6), 10, random_state=0)
+    >>> fls = FLS(n_clusters=3, random_state=0).fit(X)
+    >>> clustering_accuracy(y, fls.labels_) > 0.97
+    True
+    >>> bool((fls.predict(X) == fls.labels_).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        subspace_dim: int | str = "auto",
+        n_landmarks: int | str = "auto",
+        sigma: float | str = "auto",
+        n_nearest: int | str | None = "auto",
+        landmarks: str | ArrayLike = "kmeans",
+        neighborhood: int | Beta2 | str = "auto",
+        affine: bool | str = "auto",
+        center: bool | str = "auto",
+        normalize: bool | str = "auto",
+        max_columns: int | str | None = "auto",
+        n_components: int | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.subspace_dim = subspace_dim
+        self.n_landmarks = n_landmarks
+        self.sigma = sigma
+        self.n_nearest = n_nearest
+        self.landmarks = landmarks
+        self.neighborhood = neighborhood
+        self.affine = affine
+        self.center = center
+        self.normalize = normalize
+        self.max_columns = max_columns
+        self.n_components = n_components
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def paper(
+        cls,
+        n_clusters: int,
+        *,
+        subspace_dim: int,
+        sigma: float | str = "auto",
+        n_landmarks: int = 1000,
+        start_size: int | None = None,
+        step_size: int = 2,
+        landmarks: str | ArrayLike = "kmeans",
+        affine: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> Self:
+        """The algorithm box of the paper, letter by letter.
+
+        Rows on the unit sphere; local best-fit flats whose neighbourhoods grow from `start_size` (None: 2 d) in
+        steps of `step_size` until beta2 has its first local minimum; all D of them in psi with one sigma; unit rows
+        of v_2, ..., v_K; k-means. The box takes flats from an algorithm that fits affine ones, while the text before
+        it speaks of linear subspaces: `affine=False` gives those. The paper does not say how sigma is found; "auto"
+        is the typical distance of a row to its fifth nearest flat.
+        """
+        return cls(
+            n_clusters,
+            subspace_dim=subspace_dim,
+            n_landmarks=n_landmarks,
+            sigma=sigma,
+            n_nearest=None,
+            landmarks=landmarks,
+            neighborhood=Beta2(start_size, step_size),
+            affine=affine,
+            center=False,
+            normalize=True,
+            max_columns=None,
+            n_components="auto",
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    _features: SubspaceFeatures
+    _remedy = "look at n_landmarks, neighborhood and sigma"
+    _plain_if_given = False
+    _min_features = 2
+
+    @property
+    def flats_(self) -> Flats:
+        """The landmark flats in the coordinates of X."""
+        check_is_fitted(self)
+        return self._preparation.restore(self._features.flats_)
+
+    def _check_parameters(self, x: Array) -> None:
+        super()._check_parameters(x)
+        n, p = x.shape
+        if not is_auto(self.max_columns) and self.max_columns is not None:
+            check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
+        if not is_auto(self.subspace_dim):
+            dim = check_integer("subspace_dim", self.subspace_dim, low=1)
+            hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
+            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, self._limit(dim)) - 1, hint=hint)
+        if not is_auto(self.n_landmarks):
+            check_integer("n_landmarks", self.n_landmarks, low=1)
+        if not is_auto(self.sigma):
+            check_sigma(self.sigma, x.dtype)
+        if not is_auto(self.n_nearest) and self.n_nearest is not None:
+            check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
+        for name in ("affine", "center", "normalize"):
+            check_option(name, getattr(self, name), (True, False, "auto"))
+        check_landmark_choice(self.landmarks, x)
+        if not is_auto(self.neighborhood):
+            as_neighborhood(self.neighborhood)
+
+    def _limit(self, dim: int | None) -> int | None:
+        """The most columns that rows keep, at least twice a dimension that was asked for."""
+        limit: int | None = unless_auto(self.max_columns)
+        return max(MAX_COLUMNS, 2 * (dim or 0)) if is_auto(self.max_columns) else limit
+
+    def _prepare(self, x: Array, rng: np.random.RandomState) -> Array:
+        """Prepared rows (n, q); how flats are fitted to them is the user's choice, or the best of a search."""
+        offset = mean_offset(x)
+        self.center_ = offset > FAR_OFFSET if is_auto(self.center) else bool(self.center)
+        dim: int | None = unless_auto(self.subspace_dim)
+        preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=self._limit(dim))
+        rows = preparation(x)
+        at_origin = NEAR_OFFSET < offset < FAR_OFFSET
+        kinds = [bool(self.affine)]
+        if is_auto(self.affine):
+            kinds = [False, True] if at_origin or rows.shape[1] > LOW_COLUMNS else [True]
+        settings = [
+            setting
+            for affine in kinds
+            for setting in candidate_settings(
+                len(rows),
+                rows.shape[1],
+                self.n_clusters,
+                affine=affine,
+                unit=not affine if is_auto(self.normalize) else bool(self.normalize),
+                dim=dim,
+                neighborhood=unless_auto(self.neighborhood),
+            )
+        ]
+        margin = AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN
+        self._setting, self.search_ = choose_setting(
+            rows, self.n_clusters, settings, rng, affine_margin=margin, verbose=self.verbose
+        )
+        self._preparation = replace(preparation, unit=self._setting.unit)
+        self.n_columns_ = rows.shape[1]
+        return unit_rows(rows) if self._setting.unit else rows
+
+    def _fit_features(self, rows: Array, rng: np.random.RandomState) -> SubspaceFeatures:
+        """Landmark points and a flat at each."""
+        n, setting = len(rows), self._setting
+        count: int = unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
+        landmarks, count = self._prepare_landmarks(self.landmarks, count, rows)
+        n_nearest: int | None = unless_auto(self.n_nearest)
+        if is_auto(self.n_nearest):
+            n_nearest = 5 if count < n else 8
+        report(self.verbose, "fitting flats at %d landmarks", count)
+        features = SubspaceFeatures(
+            count,
+            subspace_dim=setting.dim,
+            sigma=self.sigma,
+            n_nearest=n_nearest,
+            landmarks=landmarks,
+            neighborhood=setting.neighborhood,
+            affine=setting.affine,
+            trim=n_nearest is not None,
+            random_state=rng,
+        ).fit(rows)
+        self.affine_, self.normalize_ = setting.affine, setting.unit
+        self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
+        self.n_landmarks_, self.n_nearest_ = len(features.flats_), features.n_nearest_
+        self.sigma_ = features.sigma_
+        return features
+
+    def _dense_counts(self) -> list[int]:
+        """As in the paper: v_2, ..., v_K."""
+        return [max(1, self.n_clusters - 1)]
+
+    def _describe_clusters(self, rows: Array) -> None:
+        """One flat for each cluster, through its inliers; an empty cluster gets the flat of all rows."""
+        inlier = np.zeros(len(rows), bool)
+        inlier[inlier_rows(self.outlier_scores_, rows)] = True
+        everyone = np.arange(len(rows))
+        members = []
+        for k in range(self.n_clusters):
+            own = self.labels_ == k
+            members.append(next((m for m in map(np.flatnonzero, (own & inlier, own)) if len(m)), everyone))
+        flats, _ = fit_flats(rows, members, self.subspace_dim_, affine=self.affine_)
+        self.cluster_bases_ = self._preparation.restore(flats)

@@ -1,0 +1,213 @@
+"""KASP: spectral clustering of the centres of many small clusters."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, Labels, inverse, unit_rows
+from subspaces._log import report
+from subspaces._threads import one_thread
+from subspaces._validation import check_integer, check_n_clusters, check_rows, is_auto, warn_if_empty
+from subspaces.kernel_graph import best_plain_partition
+from subspaces.kernels._bandwidth import check_scale
+from subspaces.kernels.exact import gaussian_kernel
+from subspaces.kmeans import lloyd, nearest_centers
+from subspaces.partition import assign_embedded, vector_counts
+from subspaces.rows import prepare_rows
+
+# As many centroids as the eigenproblem allows, as long as each is the mean of a few rows.
+MAX_CENTROIDS = 1000
+ROWS_PER_CENTROID = 5
+FEW_CENTROIDS = 50
+LLOYD_STEPS = 20
+# The scale of a point is its distance to this neighbour (Zelnik-Manor and Perona, 2004).
+SCALE_NEIGHBOR = 7
+# Every pair of points is tied this strongly, as a share of the mean affinity.
+TIE = 1e-3
+N_STARTS = 10
+
+
+class KASP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Fast approximate spectral clustering by k-means.
+
+    k-means replaces the rows by a thousand centroids, exact spectral clustering labels these, and every row takes the
+    label of its centroid. Use it for clusters of any shape, as the simplest of the fast methods and a baseline for the
+    others: all that it knows of a row is the centroid.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    n_centroids : int or "auto", default="auto"
+        Number of centroids; at most n are used, and then it is spectral clustering of the rows. "auto" is a fifth of
+        the rows, between 50 and 1000.
+    sigma : float or "auto", default="auto"
+        Scale of exp(-dist^2 / (2 sigma^2)). "auto" is a scale per centroid, exp(-dist^2 / (s_i s_j)), where s is the
+        distance to the seventh nearest centroid.
+    n_components : int or "auto", default="auto"
+        Number of eigenvectors that k-means sees, the trivial one not counted: K - 1 or K in the literature. "auto"
+        tries several, from K - 1 to about 2 K, and lets modularity choose.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random draw: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    centroids_ : ndarray of shape (m, p)
+    centroid_labels_ : ndarray of shape (m,)
+    eigenvalues_ : ndarray
+        Leading eigenvalues of the normalised affinity of the centroids, beginning with the trivial one.
+    n_components_ : int
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    References
+    ----------
+    Yan, D., Huang, L. and Jordan, M. I. (2009). Fast approximate spectral clustering. KDD.
+    https://doi.org/10.1145/1557019.1557118
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from subspaces import KASP
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> X, y = make_moons(500, noise=0.05, random_state=0)
+    >>> clustering_accuracy(y, KASP(2, random_state=0).fit_predict(X)) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_centroids: int | str = "auto",
+        sigma: float | str = "auto",
+        n_components: int | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_centroids = n_centroids
+        self.sigma = sigma
+        self.n_components = n_components
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p)."""
+        x = check_rows(self, X, reset=True)
+        self._check_parameters(x)
+        rng = check_random_state(self.random_state)
+        # Distances do not change when all rows move, and near the origin they lose no digits.
+        self._preparation = prepare_rows(x, center=True, unit=False, max_columns=None)
+        rows = self._preparation(x)
+        count = self._count(len(rows))
+        report(self.verbose, "moving %d centroids", count)
+        self._centroids = choose_centroids(rows, count, rng)
+        self._cluster_centroids(rng)
+        self.labels_ = self.centroid_labels_[nearest_centers(rows, self._centroids)]
+        self.centroids_ = self._centroids + self._preparation.mean
+        warn_if_empty(self.labels_, self.n_clusters, "look at n_centroids and sigma")
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p), seen or new: that of its nearest centroid."""
+        nearest = self._nearest(X)
+        return self.centroid_labels_[nearest]
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Spectral embedding of the centroid nearest to each row of `X` (n, p), unit rows: (n, n_components_)."""
+        nearest = self._nearest(X)
+        return self._embedding[nearest]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_parameters(self, x: Array) -> None:
+        check_n_clusters(self.n_clusters, x)
+        if not is_auto(self.n_centroids):
+            hint = f"every one of n_clusters={self.n_clusters} clusters needs a centroid"
+            check_integer("n_centroids", self.n_centroids, low=self.n_clusters, hint=hint)
+        check_scale(self.sigma, x)
+        if not is_auto(self.n_components):
+            check_integer("n_components", self.n_components, low=1)
+
+    def _count(self, n: int) -> int:
+        """How many centroids `n` rows get."""
+        if not is_auto(self.n_centroids):
+            return min(n, int(self.n_centroids))
+        return min(n, max(FEW_CENTROIDS, 5 * self.n_clusters, min(n // ROWS_PER_CENTROID, MAX_CENTROIDS)))
+
+    def _cluster_centroids(self, rng: np.random.RandomState) -> None:
+        """Exact spectral clustering of the centroids."""
+        report(self.verbose, "eigenvectors of %d centroids", len(self._centroids))
+        affinity = (
+            scaled_affinity(self._centroids)
+            if is_auto(self.sigma)
+            else gaussian_kernel(self._centroids, self._centroids, sigma=float(self.sigma))
+        )
+        counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
+        values, vectors, degrees = dense_spectrum(affinity, max(counts))
+        partition = best_plain_partition(
+            vectors, degrees, values, self.n_clusters, counts=counts, n_starts=N_STARTS, rng=rng
+        )
+        self.n_components_ = self._n_features_out = partition.n_vectors
+        self.eigenvalues_ = np.concatenate([[1.0], values])
+        self.centroid_labels_ = assign_embedded(vectors, partition)
+        self._embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(self._centroids.dtype)
+
+    def _nearest(self, X: ArrayLike) -> Labels:
+        check_is_fitted(self)
+        return nearest_centers(self._preparation(check_rows(self, X, reset=False)), self._centroids)
+
+
+def choose_centroids(x: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Distinct centres of k-means on all rows of `x` (n, p), at most `count`: (m, p)."""
+    if count >= len(x):
+        return np.unique(x, axis=0)
+    start = x[rng.choice(len(x), count, replace=False)]
+    # Copies of a centre would only count as neighbours of each other.
+    return np.unique(lloyd(x, start[None], max_iter=LLOYD_STEPS).points[0], axis=0)
+
+
+def scaled_affinity(points: Array) -> Array:
+    """exp(-|x_i - x_j|^2 / (s_i s_j)) for distinct points (m, p), s the distance to a near neighbour: (m, m).
+
+    A scale per point lets dense and thin clusters stand side by side (Zelnik-Manor and Perona, NIPS 2004).
+    """
+    distances = cdist(points, points)
+    scales = np.sort(distances, axis=1)[:, min(SCALE_NEIGHBOR, len(points) - 1)]
+    with np.errstate(under="ignore"):
+        scaled = distances / np.where(scales > 0, scales, 1)
+        return np.exp(-scaled * scaled.T)
+
+
+def dense_spectrum(affinity: Array, count: int) -> tuple[Array, Array, Array]:
+    """Leading eigenvalues (q,) and eigenvectors (m, q) of a normalised affinity (m, m), and its degrees (m,).
+
+    The trivial eigenvector, the root of the degrees, is left out; q is `count`, or m where that is less.
+    """
+    # Weak ties between all points order the pieces of a graph that falls apart: large ones come first.
+    affinity = affinity + TIE * affinity.mean()
+    degrees = affinity.sum(axis=1)
+    scale = inverse(degrees, 0.5)
+    trivial = np.sqrt(degrees / degrees.sum())
+    # Twice, so that it ends at -1: at zero it would mix with the null space.
+    matrix = affinity * scale[:, None] * scale - 2 * np.outer(trivial, trivial)
+    size = len(matrix)
+    with one_thread():
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[max(0, size - count), size - 1])
+    return np.maximum(values[::-1], 0), np.ascontiguousarray(vectors[:, ::-1]), degrees

@@ -1,0 +1,78 @@
+"""Any transformer of scikit-learn as a feature map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import clone
+
+from subspaces._array import Array
+from subspaces.kernels._base import FeatureMap
+from subspaces.partition import row_stochastic
+from subspaces.spectral import Psi
+
+
+class TransformerFeatures(FeatureMap):
+    """What a transformer such as `RBFSampler` returns, as psi.
+
+    Sparse output must hold no negative entry; its rows are scaled to sum one, as those of nearest landmarks do.
+    """
+
+    def __init__(self, transformer: Any, *, random_state: Any = None) -> None:
+        self.transformer = transformer
+        self.random_state = random_state
+
+    @property
+    def n_components(self) -> int:  # type: ignore[override]
+        """Number D of features, which only the fitted transformer knows."""
+        return getattr(self, "_n_features_out", 1)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the transformer returns sparse matrices."""
+        return self._sparse_output
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether features can be negative: dense ones can."""
+        return not self.is_sparse
+
+    def _draw(self, x: Array, rng: np.random.RandomState) -> int:
+        self.transformer_ = seeded_clone(self.transformer, rng).fit(x)
+        first = self.transformer_.transform(x[:1])
+        if not hasattr(first, "shape") or len(first.shape) != 2:
+            raise ValueError(f"{self.transformer!r} returned {type(first).__name__}: it must return a matrix, (n, D).")
+        self._sparse_output = issparse(first)
+        return int(first.shape[1])
+
+    def _function(self) -> Callable[[Array], Psi]:
+        return self._values
+
+    def _values(self, x: Array) -> Psi:
+        values = self.transformer_.transform(x)
+        psi = csr_matrix(values, dtype=x.dtype) if issparse(values) else np.asarray(values, x.dtype)
+        entries: Array = psi if isinstance(psi, np.ndarray) else psi.data
+        if psi.shape != (len(x), self._n_features_out) or not np.isfinite(entries).all():
+            raise ValueError(
+                f"{self.transformer!r} returned shape {psi.shape} for {len(x)} rows: "
+                f"it must return finite values, {(len(x), self._n_features_out)}."
+            )
+        if not self._sparse_output:
+            return psi
+        if len(entries) and entries.min() < 0:
+            raise ValueError(
+                f"{self.transformer!r} returned sparse features below zero, down to {entries.min():.3g}: "
+                "make them dense, or take a map whose features are not negative."
+            )
+        return row_stochastic(psi)
+
+
+def seeded_clone(transformer: Any, rng: np.random.RandomState) -> Any:
+    """A copy of `transformer`, unfitted; seeds that it leaves open are drawn from `rng`."""
+    copy = clone(transformer)
+    names = [name for name in sorted(copy.get_params()) if name == "random_state" or name.endswith("__random_state")]
+    unset = [name for name in names if copy.get_params()[name] is None]
+    return copy.set_params(**{name: int(rng.randint(2**31 - 1)) for name in unset})

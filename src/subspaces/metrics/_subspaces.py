@@ -1,0 +1,234 @@
+"""How far fitted subspaces are from the true ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from subspaces.flats import Flats
+
+    Subspaces = Flats | Sequence[ArrayLike] | NDArray[np.floating]
+
+Distance = Literal["rms", "largest"]
+ExtraDims = Literal["ignore", "count"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubspaceMatching:
+    """What `match_subspaces` found."""
+
+    matches: NDArray[np.intp]  # (n_true,), the fitted subspace of each true one, -1 for none
+    errors: NDArray[np.float64]  # (n_true,), its distance, 1 where there is none
+
+
+def principal_angles(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
+    """Principal angles between the spans of the columns of two matrices, in radians, smallest first.
+
+    The smallest is the least angle between a vector of one span and a vector of the other; the largest is zero only
+    where one span lies in the other. Columns need be neither orthogonal nor of length one nor independent.
+
+    Parameters
+    ----------
+    A : array-like of shape (p, a)
+        Columns that span the first subspace.
+    B : array-like of shape (p, b)
+        Columns that span the second subspace.
+
+    Returns
+    -------
+    angles : ndarray of shape (min(dim A, dim B),)
+        Ascending, between 0 and pi / 2; the dimension of a span is the rank of its columns.
+
+    References
+    ----------
+    A. Bjorck and G. H. Golub, Numerical methods for computing angles between linear subspaces, Mathematics of
+    Computation 27 (1973), https://doi.org/10.1090/S0025-5718-1973-0348991-3
+
+    Examples
+    --------
+    >>> from subspaces.metrics import principal_angles
+    >>> line, plane = [[1], [0], [1]], [[1, 1], [0, 2], [0, 0]]
+    >>> principal_angles(line, plane).round(4)
+    array([0.7854])
+    """
+    from subspaces import flats
+
+    first, second = _orthonormal(A, name="A"), _orthonormal(B, name="B")
+    if len(first) != len(second):
+        raise ValueError(
+            f"A has {len(first)} rows and B has {len(second)}: pass subspaces of the same space, one row for each "
+            "coordinate and one column for each spanning vector."
+        )
+    return flats.principal_angles(first, second).astype(np.float64, copy=False)
+
+
+def subspace_recovery_error(
+    true_bases: Subspaces,
+    fitted_bases: Subspaces,
+    *,
+    distance: Distance = "rms",
+    extra_dims: ExtraDims = "ignore",
+) -> float:
+    """Mean distance of the true subspaces to the fitted ones that they are matched with.
+
+    Use it where the truth is known, as in `subspaces.datasets.make_subspaces(..., return_bases=True)`, to ask for
+    more than labels: rows can be clustered well by subspaces that fit badly. `match_subspaces` tells which subspace
+    is how far off.
+
+    Parameters
+    ----------
+    true_bases : list of array-like of shape (p, d_k), array of shape (n_true, p, d) or Flats
+        Columns that span each true subspace. Dimensions may differ.
+    fitted_bases : list of array-like of shape (p, d_k), array of shape (n_fitted, p, d) or Flats
+        Columns that span each fitted subspace. Centres of flats take no part: directions are compared.
+    distance : {"rms", "largest"}, default="rms"
+        Root mean square of the sines of the principal angles (the projection metric over its largest value), or the
+        largest of the sines.
+    extra_dims : {"ignore", "count"}, default="ignore"
+        What to make of two subspaces whose dimensions differ. "ignore" looks at the angles of the smaller to the
+        larger, and is 0 where one contains the other: right for fits with a dimension to spare, but the whole space
+        contains all. "count" adds a right angle for each dimension that one has more than the other.
+
+    Returns
+    -------
+    error : float
+        Between 0, all subspaces found, and 1. True subspaces left over when fewer were fitted count 1 each; fitted
+        ones left over are not asked about.
+
+    References
+    ----------
+    K. Ye and L.-H. Lim, Schubert varieties and distances between subspaces of different dimensions, SIAM Journal on
+    Matrix Analysis and Applications 37 (2016), https://doi.org/10.1137/15M1054201
+
+    Examples
+    --------
+    >>> from subspaces.metrics import subspace_recovery_error
+    >>> x_axis, y_axis, diagonal = [[1], [0]], [[0], [1]], [[1], [1]]
+    >>> subspace_recovery_error([x_axis, y_axis], [y_axis, x_axis])
+    0.0
+    >>> round(subspace_recovery_error([x_axis, y_axis], [y_axis, diagonal]), 4)
+    0.3536
+    """
+    found = match_subspaces(true_bases, fitted_bases, distance=distance, extra_dims=extra_dims)
+    return float(found.errors.mean())
+
+
+def match_subspaces(
+    true_bases: Subspaces,
+    fitted_bases: Subspaces,
+    *,
+    distance: Distance = "rms",
+    extra_dims: ExtraDims = "ignore",
+) -> SubspaceMatching:
+    """Give each true subspace a fitted one, one to one, so that the sum of their distances is least.
+
+    Parameters
+    ----------
+    true_bases : list of array-like of shape (p, d_k), array of shape (n_true, p, d) or Flats
+        Columns that span each true subspace.
+    fitted_bases : list of array-like of shape (p, d_k), array of shape (n_fitted, p, d) or Flats
+        Columns that span each fitted subspace.
+    distance : {"rms", "largest"}, default="rms"
+        Of the sines of the principal angles, as in `subspace_recovery_error`.
+    extra_dims : {"ignore", "count"}, default="ignore"
+        As in `subspace_recovery_error`.
+
+    Returns
+    -------
+    matching : SubspaceMatching
+        `matches` (n_true,), the index of the fitted subspace of each true one, -1 where none was left, and `errors`
+        (n_true,), the distances, 1 where none was left.
+
+    Examples
+    --------
+    >>> from subspaces.metrics import match_subspaces
+    >>> x_axis, y_axis = [[1], [0]], [[0], [1]]
+    >>> matching = match_subspaces([x_axis, y_axis], [y_axis])
+    >>> matching.matches, matching.errors
+    (array([-1,  0]), array([1., 0.]))
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    from subspaces._validation import check_option
+
+    check_option("distance", distance, ("rms", "largest"))
+    check_option("extra_dims", extra_dims, ("ignore", "count"))
+    true = _orthonormal_bases(true_bases, name="true_bases")
+    fitted = _orthonormal_bases(fitted_bases, name="fitted_bases")
+    if len(true[0]) != len(fitted[0]):
+        raise ValueError(
+            f"true_bases lie in a space of {len(true[0])} dimensions and fitted_bases in one of {len(fitted[0])}: "
+            "pass both in the coordinates of the same space."
+        )
+    table = np.array([[_distance(a, b, distance, extra_dims) for b in fitted] for a in true])
+    rows, columns = linear_sum_assignment(table)
+    matches = np.full(len(true), -1, dtype=np.intp)
+    errors = np.ones(len(true))
+    matches[rows], errors[rows] = columns, table[rows, columns]
+    return SubspaceMatching(matches=matches, errors=errors)
+
+
+def _distance(
+    first: NDArray[np.float64], second: NDArray[np.float64], distance: Distance, extra_dims: ExtraDims
+) -> float:
+    """Distance in [0, 1] of two spans, given by orthonormal columns (p, d) and (p, e)."""
+    from subspaces import flats
+
+    sines = np.sin(flats.principal_angles(first, second))
+    if extra_dims == "count":
+        sines = np.append(sines, np.ones(abs(first.shape[1] - second.shape[1])))
+    return float(sines.max() if distance == "largest" else np.sqrt(np.mean(sines**2)))
+
+
+def _orthonormal_bases(bases: Subspaces, *, name: str) -> list[NDArray[np.float64]]:
+    """Orthonormal columns (p, d_k) of each of the spans, all with the same p."""
+    items = getattr(bases, "bases", bases)
+    if isinstance(items, np.ndarray) and items.ndim != 3:
+        raise ValueError(
+            f"{name} has shape {items.shape}: pass an array of shape (n_subspaces, p, d), or a list of arrays of "
+            "shape (p, d_k); one basis alone goes into a list."
+        )
+    try:
+        columns = [_orthonormal(item, name=f"{name}[{index}]") for index, item in enumerate(items)]
+    except TypeError as error:
+        if not hasattr(items, "__iter__"):
+            raise TypeError(f"{name} is a {type(bases).__name__}: pass Flats, a list of bases or an array.") from error
+        raise
+    if not columns:
+        raise ValueError(f"{name} is empty: pass at least one subspace.")
+    heights = [len(basis) for basis in columns]
+    if len(set(heights)) > 1:
+        raise ValueError(f"{name} have {heights} rows: pass subspaces of one space, all with p rows.")
+    return columns
+
+
+def _orthonormal(columns: ArrayLike, *, name: str) -> NDArray[np.float64]:
+    """An orthonormal basis (p, rank) of the span of `columns` (p, d), any d."""
+    from subspaces._array import unit_rows
+
+    try:
+        array = np.asarray(columns)
+    except ValueError as error:
+        raise ValueError(f"{name} is a ragged list: pass one row for each coordinate, all of one length.") from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {array.dtype}: pass real numbers.")
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}: pass columns that span the subspace, shape (p, d); "
+            "a single vector is one column, vector[:, None]."
+        )
+    precision = np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps
+    wide = array.astype(np.float64)
+    if not np.isfinite(wide).all():
+        raise ValueError(f"{name} has NaN or infinite entries: pass finite numbers.")
+    # Unit columns, so that a short vector counts as much as a long one in the rank.
+    vectors, values, _ = np.linalg.svd(unit_rows(wide.T).T, full_matrices=False)
+    if not values.any():
+        raise ValueError(f"{name} has shape {array.shape} and spans nothing: pass at least one vector that is not 0.")
+    basis: NDArray[np.float64] = vectors[:, values > values[0] * max(array.shape) * precision]
+    return basis

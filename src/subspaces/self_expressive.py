@@ -1,0 +1,295 @@
+"""SSC and SSSC: clusters from rows written as sparse combinations of each other."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, Labels, follow, to_host, unit_rows
+from subspaces._log import report
+from subspaces._validation import (
+    check_integer,
+    check_n_clusters,
+    check_option,
+    check_positive,
+    check_rows,
+    is_auto,
+    warn_if_empty,
+)
+from subspaces.cluster_flats import cluster_flats
+from subspaces.graph import spectral_labels
+from subspaces.kflats import nearest_flats
+from subspaces.residuals import cluster_grams, least_residual
+from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
+
+SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
+# More rows than this share without a finished code are worth a warning.
+UNFINISHED_SHARE = 0.1
+
+
+class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """What SSC and SSSC share: rows are prepared, coded on each other, and the graph of their codes is cut."""
+
+    n_clusters: int
+    solver: str | Solver
+    affine: bool
+    mass: float
+    normalize: bool | str
+    random_state: Any
+    verbose: int
+
+    def _check_parameters(self, x: Array) -> None:
+        check_n_clusters(self.n_clusters, x)
+        if not isinstance(self.solver, Solver):
+            check_option("solver", self.solver, tuple(SOLVERS))
+        check_option("affine", self.affine, (True, False))
+        check_option("normalize", self.normalize, (True, False, "auto"))
+        if check_positive("mass", self.mass) > 1:
+            raise ValueError(f"mass={self.mass} must be at most 1: it is the share of each code that is kept.")
+        self.normalize_ = not self.affine if is_auto(self.normalize) else bool(self.normalize)
+
+    def _prepare(self, x: Array) -> Array:
+        return unit_rows(x) if self.normalize_ else x
+
+    def _cluster(self, rows: Array, rng: np.random.RandomState) -> Labels:
+        """Clusters (m,) of rows (m, p) by the graph of their codes."""
+        solver = self.solver if isinstance(self.solver, Solver) else SOLVERS[self.solver]()
+        codes = self_codes(rows, solver, affine=self.affine, verbose=self.verbose)
+        self.codes_, self.n_iter_ = codes.matrix, int(codes.n_iter.max())
+        unfinished = int((~codes.converged).sum())
+        if unfinished > UNFINISHED_SHARE * len(rows):
+            warnings.warn(
+                f"{unfinished} of {len(rows)} codes are not finished after max_iter={solver.max_iter} iterations: "
+                f"raise max_iter, raise tol, or lower alpha of {type(solver).__name__}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.affinity_matrix_ = affinity(self.codes_, mass=self.mass)
+        report(self.verbose, "cutting the graph of %d rows", len(rows))
+        return spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng)
+
+
+class SSC(_SelfExpressive):
+    """Sparse subspace clustering.
+
+    Every row is written as a sparse combination of the others; those it uses are its neighbours in a graph, and
+    spectral clustering cuts the graph. The most trusted method for some thousands of rows; its time grows with their
+    square, its memory does not: codes are computed in blocks and only their entries that are not zero are kept.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    solver : {"admm", "elastic_net", "omp"} or Solver, default="admm"
+        How a row is written as a combination: `ADMM` is the published method, `ElasticNet` and `OMP` scale further. An
+        object of `subspaces.self_expression` brings its own options: `SSC(10, solver=ADMM(alpha=20, outliers=True))`.
+    affine : bool, default=False
+        Whether coefficients sum to one, for subspaces that do not pass through the origin.
+    mass : float, default=0.85
+        Share of each code, in sum of magnitudes and largest entries first, that makes edges: the smallest entries join
+        what does not belong together. Published: 1 for faces, 0.7 for feature tracks.
+    normalize : bool or "auto", default="auto"
+        Whether rows are scaled to unit norm. "auto" does so unless `affine`, where the length of a row matters.
+    subspace_dim : int or "auto", default="auto"
+        Dimension of the flats that `predict` uses. "auto" is the one whose flats give most rows their own label.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the spectral step: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    codes_ : csr_matrix of shape (n, n)
+        Row i holds the coefficients of row i on the others.
+    affinity_matrix_ : csr_matrix of shape (n, n)
+        The symmetric graph that was cut.
+    cluster_bases_ : Flats
+        One flat for each cluster, in the coordinates of X; of unit rows where they were scaled and `affine`.
+    subspace_dim_ : int
+        Their dimension.
+    n_iter_ : int
+        Most iterations that a row took.
+    normalize_ : bool
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    See Also
+    --------
+    SSSC : the same on a sample; other rows follow.
+    FLS : linear in the number of rows.
+
+    References
+    ----------
+    Elhamifar, E. and Vidal, R. (2013). Sparse subspace clustering: algorithm, theory, and applications. IEEE TPAMI.
+    https://doi.org/10.1109/TPAMI.2013.57
+
+    Examples
+    --------
+    >>> from subspaces import SSC
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> X, y = make_subspaces((2, 2), 6, random_state=0)
+    >>> ssc = SSC(n_clusters=2, random_state=0).fit(X)
+    >>> clustering_accuracy(y, ssc.labels_) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        solver: str | Solver = "admm",
+        affine: bool = False,
+        mass: float = 0.85,
+        normalize: bool | str = "auto",
+        subspace_dim: int | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.solver = solver
+        self.affine = affine
+        self.mass = mass
+        self.normalize = normalize
+        self.subspace_dim = subspace_dim
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p)."""
+        x = check_rows(self, X, reset=True, min_features=2)
+        self._check_parameters(x)
+        dim = None
+        if not is_auto(self.subspace_dim):
+            hint = f"X has n_features={x.shape[1]}, and a subspace must leave a direction out"
+            dim = check_integer("subspace_dim", self.subspace_dim, low=1, high=x.shape[1] - 1, hint=hint)
+        rows = self._prepare(x)
+        labels = self._cluster(rows, check_random_state(self.random_state))
+        self.cluster_bases_ = cluster_flats(to_host(rows), labels, self.n_clusters, dim=dim, affine=self.affine)
+        self.subspace_dim_ = self.cluster_bases_.dim
+        self.labels_ = follow(labels, x)
+        warn_if_empty(labels, self.n_clusters, "look at the solver and its alpha")
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p) by the nearest flat of a cluster.
+
+        Codes label the rows of `fit` as a whole, flats label one row by itself: on those rows the two agree for most,
+        and `labels_` is the better.
+        """
+        check_is_fitted(self)
+        x = check_rows(self, X, reset=False)
+        return follow(nearest_flats(to_host(self._prepare(x)), self.cluster_bases_).labels, x)
+
+
+class SSSC(_SelfExpressive):
+    """Scalable sparse subspace clustering: SSC on a sample, and every other row where the sample reproduces it best.
+
+    Linear in the number of rows, but what the sample does not show is lost.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    n_in_sample : int, default=1000
+        Number m of rows, drawn at random, that are clustered by SSC; all of them where there are no more.
+    solver : {"admm", "elastic_net", "omp"} or Solver, default="admm"
+        As in `SSC`.
+    affine, mass, normalize :
+        As in `SSC`.
+    ridge : float, default=1e-6
+        Squared l2 norm of the coefficients of a new row on the sample, against its residual.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the sample and of the spectral step: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    sample_indices_ : ndarray of shape (m,)
+        The rows of the sample.
+    codes_, affinity_matrix_ : csr_matrix of shape (m, m)
+        Codes and graph of the sample.
+    n_iter_ : int
+        Most iterations that a row took.
+    normalize_ : bool
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    References
+    ----------
+    Peng, X., Zhang, L. and Yi, Z. (2013). Scalable sparse subspace clustering. CVPR.
+    https://doi.org/10.1109/CVPR.2013.62
+
+    Examples
+    --------
+    >>> from subspaces import SSSC
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> X, y = make_subspaces((2, 2), 6, random_state=0)
+    >>> sssc = SSSC(n_clusters=2, n_in_sample=200, random_state=0).fit(X)
+    >>> clustering_accuracy(y, sssc.labels_) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_in_sample: int = 1000,
+        solver: str | Solver = "admm",
+        affine: bool = False,
+        mass: float = 0.85,
+        normalize: bool | str = "auto",
+        ridge: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_in_sample = n_in_sample
+        self.solver = solver
+        self.affine = affine
+        self.mass = mass
+        self.normalize = normalize
+        self.ridge = ridge
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p)."""
+        x = check_rows(self, X, reset=True, min_features=2)
+        self._check_parameters(x)
+        ridge = check_positive("ridge", self.ridge)
+        size = min(check_integer("n_in_sample", self.n_in_sample, low=self.n_clusters), len(x))
+        rng = check_random_state(self.random_state)
+        self.sample_indices_ = np.sort(rng.choice(len(x), size, replace=False))
+        sample = self._prepare(x[self.sample_indices_])
+        labels = self._cluster(sample, rng)
+        report(self.verbose, "labelling %d rows by the sample", len(x))
+        self._length = typical_length(sample)
+        self._grams = cluster_grams(self._residual_rows(sample), labels, self.n_clusters, ridge=ridge)
+        everyone = least_residual(self._residual_rows(self._prepare(x)), self._grams)
+        everyone[self.sample_indices_] = labels
+        self.labels_ = follow(everyone, x)
+        warn_if_empty(everyone, self.n_clusters, "look at n_in_sample, or the solver and its alpha")
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p) that reproduces it best: the rule for all rows outside the sample."""
+        check_is_fitted(self)
+        x = check_rows(self, X, reset=False)
+        return follow(least_residual(self._residual_rows(self._prepare(x)), self._grams), x)
+
+    def _residual_rows(self, rows: Array) -> Array:
+        return to_host(homogeneous(rows, self._length) if self.affine else rows)

@@ -1,0 +1,213 @@
+"""SLBF: spectral clustering of rows by the local best-fit flats of all of them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, Labels
+from subspaces._blocks import row_blocks
+from subspaces._log import report
+from subspaces._validation import (
+    check_integer,
+    check_n_clusters,
+    check_option,
+    check_rows,
+    is_auto,
+    warn_if_empty,
+)
+from subspaces.candidate_flats import local_flats
+from subspaces.flats import Beta2, Flats, distances_to, rows_to_fit, smallest
+from subspaces.graph import spectral_labels
+from subspaces.kernels._distance import as_neighborhood
+from subspaces.kflats import check_dim, choose_dim, prepare, rounding
+
+
+def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int, verbose: int = 0) -> csr_matrix:
+    """Symmetric weights (n, n) between rows of `x` (n, p) with a flat at each, the `n_nearest` largest of each row.
+
+    With s_ij the geometric mean of dist(x_i, L_j) and dist(x_j, L_i), the weight is
+    exp(-s_ij / (2 scale_i)) + exp(-s_ij / (2 scale_j)).
+    """
+    n = len(x)
+    count = min(n_nearest + 1, n)
+    to_all = distances_to(flats)
+    index = np.empty((n, count), np.intp)
+    weights = np.empty((n, count), x.dtype)
+    blocks = list(row_blocks(n, n * (flats.dim + 8) * x.itemsize))
+    for done, rows in enumerate(blocks):
+        # A root before the product: squares of squares overflow.
+        lengths = np.sqrt(np.sqrt(to_all(x[rows]))) * np.sqrt(np.sqrt(distances_to(flats[rows])(x).T))
+        table = np.exp(-lengths / (2 * scales)) + np.exp(-lengths / (2 * scales[rows, None]))
+        index[rows] = smallest(-table, count)
+        weights[rows] = np.take_along_axis(table, index[rows], 1)
+        report(verbose, "affinity of block %d of %d", done + 1, len(blocks))
+    weights[index == np.arange(n)[:, None]] = 0
+    graph = csr_matrix((weights.ravel(), index.ravel(), np.arange(0, n * count + 1, count)), shape=(n, n))
+    graph.eliminate_zeros()
+    return graph.maximum(graph.T).tocsr()
+
+
+def flat_scales(residuals: Array, floor: float, *, squared: bool) -> Array:
+    """The scale of each flat from its mean squared residual (m,): the root of it, or itself if `squared`.
+
+    At least `floor`, a length, and a tenth of the median: a flat that happens to fit exactly still has neighbours.
+    """
+    lengths = np.sqrt(residuals)
+    lengths = np.maximum(lengths, max(floor, 0.1 * float(np.median(lengths)))).astype(residuals.dtype)
+    return np.square(lengths) if squared else lengths
+
+
+def votes(x: Array, flats: Flats, scales: Array, labels: Labels, *, n_nearest: int) -> Labels:
+    """Cluster (n,) of each row of `x` (n, p): the one with the largest sum of exp(-dist / (2 scale)) over the
+    `n_nearest` nearest flats, whose clusters are `labels` (m,).
+    """
+    n_clusters = int(labels.max()) + 1
+    squared_distances = distances_to(flats)
+    result = np.empty(len(x), np.int32)
+    for rows in row_blocks(len(x), len(flats) * (flats.dim + 4) * x.itemsize):
+        exponents = np.sqrt(squared_distances(x[rows])) / (2 * scales)
+        index = smallest(exponents, min(n_nearest, len(flats)))
+        near = np.take_along_axis(exponents, index, 1)
+        # Relative to the nearest flat, so that the weights of far rows do not all vanish.
+        shares = np.exp(near.min(axis=1, keepdims=True) - near)
+        sums = np.zeros((len(near), n_clusters))
+        np.add.at(sums, (np.arange(len(near))[:, None], labels[index]), shares)
+        result[rows] = sums.argmax(axis=1)
+    return result
+
+
+class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Spectral clustering by local best-fit flats.
+
+    A flat is fitted to the neighbourhood of every row; two rows are alike where each lies near the flat of the other.
+    The graph of the most alike rows is cut by spectral clustering. Use it where clusters are curved, so that no single
+    flat fits one, and n is at most some ten thousand: time grows with n^2, memory with n.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number K of clusters.
+    subspace_dim : int or "auto", default="auto"
+        Dimension d of the flats. "auto" takes the one after which K flats fit the rows hardly better.
+    neighborhood : int, "beta2" or Beta2, default="beta2"
+        How many rows a flat is fitted to; "beta2" chooses at each, from 2 d rows on in steps of 2, or in the sizes that
+        a `Beta2` names.
+    n_nearest : int, default=20
+        How many of its largest weights each row keeps.
+    scale : {"residual", "published"}, default="residual"
+        With s_ij the geometric mean of the distances of two rows to each other's flat and sigma_j the root mean squared
+        residual of a neighbourhood, weights are exp(-s / (2 sigma_j)) + exp(-s / (2 sigma_i)). "published" divides by
+        sigma^2, as the formula is printed: a length over a squared length, so that labels depend on the unit of X.
+    affine : bool, default=True
+        Whether the flats have centres of their own or pass through the origin.
+    normalize : bool, default=False
+        Whether rows are scaled to unit norm.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random draw: the same seed gives the same labels.
+    verbose : int, default=0
+        Progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, 0 to K - 1.
+    flats_ : Flats
+        The flat of each row, in the coordinates of X: `flats_.centers` (n, p) and `flats_.bases` (n, p, d). Affine
+        flats of rows scaled to unit norm are flats of the scaled rows.
+    affinity_matrix_ : csr_matrix of shape (n, n)
+        Symmetric weights between rows.
+    subspace_dim_ : int
+        Dimension in use.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    References
+    ----------
+    Zhang, T., Szlam, A., Wang, Y. and Lerman, G. (2012). Hybrid linear modeling via local best-fit flats. International
+    Journal of Computer Vision 100, 217-240. https://doi.org/10.1007/s11263-012-0535-6
+
+    Examples
+    --------
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.metrics import clustering_accuracy
+    >>> from subspaces.spectral_flats import SLBF
+    >>> X, y = make_subspaces((2, 2), 6, random_state=0)
+    >>> slbf = SLBF(n_clusters=2, subspace_dim=2, random_state=0).fit(X)
+    >>> clustering_accuracy(y, slbf.labels_) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        subspace_dim: int | str = "auto",
+        neighborhood: int | str | Beta2 = "beta2",
+        n_nearest: int = 20,
+        scale: str = "residual",
+        affine: bool = True,
+        normalize: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.subspace_dim = subspace_dim
+        self.neighborhood = neighborhood
+        self.n_nearest = n_nearest
+        self.scale = scale
+        self.affine = affine
+        self.normalize = normalize
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p)."""
+        x = check_rows(self, X, reset=True, min_features=2)
+        self._check_parameters(x)
+        rng = check_random_state(self.random_state)
+        rows = prepare(x, unit=self.normalize)
+        dim = self.subspace_dim
+        if is_auto(dim):
+            dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng, verbose=self.verbose)
+        self.subspace_dim_ = int(dim)
+        report(self.verbose, "fitting %d flats of dimension %d", len(rows), self.subspace_dim_)
+        self.flats_, residuals = local_flats(
+            rows_to_fit(rows, self.subspace_dim_),
+            rows,
+            self.subspace_dim_,
+            affine=self.affine,
+            neighborhood=as_neighborhood(self.neighborhood),
+        )
+        self._scales = flat_scales(residuals, rounding(rows, self.affine), squared=self.scale == "published")
+        self.affinity_matrix_ = flat_affinity(
+            rows, self.flats_, self._scales, n_nearest=self.n_nearest, verbose=self.verbose
+        )
+        self.labels_ = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng)
+        warn_if_empty(self.labels_, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p), by a vote of its nearest flats.
+
+        A new row has no flat, so weights are those of its distances to the flats of `fit`. The cut of the graph sees
+        more than this: a row of `fit` can get another label than in `labels_`.
+        """
+        check_is_fitted(self)
+        rows = prepare(check_rows(self, X, reset=False), unit=self.normalize)
+        return votes(rows, self.flats_, self._scales, self.labels_, n_nearest=self.n_nearest)
+
+    def _check_parameters(self, x: Array) -> None:
+        check_n_clusters(self.n_clusters, x)
+        as_neighborhood(self.neighborhood)
+        check_integer("n_nearest", self.n_nearest, low=1)
+        check_option("scale", self.scale, ("residual", "published"))
+        for name in ("affine", "normalize"):
+            check_option(name, getattr(self, name), (True, False))
+        check_dim(self.subspace_dim, x, affine=self.affine)

@@ -1,0 +1,259 @@
+"""Sparse codes: optimal by a slow oracle, the same for every block size and library, and the graph they make."""
+
+import numpy as np
+import pytest
+import reference_codes
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import orthogonal_mp
+
+from subspaces import _array, _blocks
+from subspaces._array import unit_rows
+from subspaces.datasets import make_subspaces
+from subspaces.self_expression import ADMM, OMP, ElasticNet, affinity, self_codes
+from subspaces.self_expression import _admm as admm
+
+SOLVERS = [ADMM(), ADMM(outliers=True), ElasticNet(tol=1e-6), OMP()]
+
+
+def planes(n=15, *, outliers=0.1, affine=False, seed=0):
+    X, _ = make_subspaces((1, 2), 4, points_per_subspace=n, noise=0.05, outliers=outliers, random_state=seed)
+    return X + 0.5 if affine else unit_rows(X)
+
+
+def dense(x, solver, *, affine=False):
+    return self_codes(x, solver, affine=affine).matrix.toarray()
+
+
+def lasso_objectives(codes, x, fidelity):
+    return np.abs(codes).sum(axis=1) + fidelity / 2 * np.square(x - codes @ x).sum(axis=1)
+
+
+class TestADMM:
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    @pytest.mark.parametrize("alpha", [5.0, 20.0, 200.0])
+    def test_lasso_has_the_smallest_objective(self, alpha, seed):
+        x = planes(seed=seed)
+        fidelity = alpha / admm.smallest_coherence(x)
+        codes = dense(x, ADMM(alpha, tol=1e-6, max_iter=50_000))
+        # Codes themselves may differ where the objective is flat.
+        _, best = reference_codes.lasso_codes(x, fidelity)
+        np.testing.assert_allclose(lasso_objectives(codes, x, fidelity), best, rtol=1e-5)
+
+    def test_affine_codes_sum_to_one_at_the_smallest_objective(self):
+        x = planes(affine=True)
+        fidelity = 20 / admm.smallest_coherence(x)
+        codes = dense(x, ADMM(tol=1e-6, max_iter=50_000), affine=True)
+        np.testing.assert_allclose(codes.sum(axis=1), 1, atol=1e-4)
+        _, best = reference_codes.lasso_codes(x, fidelity, affine=True)
+        np.testing.assert_allclose(lasso_objectives(codes, x, fidelity), best, rtol=1e-4)
+
+    @pytest.mark.parametrize("affine", [False, True])
+    def test_errors_are_taken_up_at_the_smallest_objective(self, affine):
+        x = planes(10, affine=affine)
+        weight = 20 / np.abs(x).sum(axis=1).max()
+        found = self_codes(x, ADMM(outliers=True, tol=1e-6, max_iter=50_000), affine=affine)
+        codes = found.matrix.toarray()
+        _, _, best = reference_codes.outlier_codes(x, weight, affine=affine)
+        # With the code given, what it leaves of a row is its error.
+        reached = np.abs(codes).sum(axis=1) + weight * np.abs(x - codes @ x).sum(axis=1)
+        # A linear programme can creep along an edge for ever: such rows are said to be unfinished.
+        assert found.converged.mean() > 0.8
+        np.testing.assert_allclose(reached[found.converged], best[found.converged], rtol=1e-4)
+        np.testing.assert_allclose(reached, best, rtol=1e-3)
+
+    def test_default_tolerance_is_about_that_of_the_objective(self):
+        X, _ = make_subspaces((4, 5, 6), 10, points_per_subspace=80, random_state=0)
+        x = unit_rows(X)
+        fidelity = 20 / admm.smallest_coherence(x)
+        loose, tight = (lasso_objectives(dense(x, ADMM(tol=tol, max_iter=20_000)), x, fidelity) for tol in (1e-2, 1e-5))
+        assert ((loose - tight) / tight).max() < 0.02
+
+    def test_smallest_coherence_is_that_of_all_pairs(self):
+        x = planes()
+        products = np.abs(x @ x.T)
+        np.fill_diagonal(products, 0)
+        assert admm.smallest_coherence(x) == pytest.approx(products.max(axis=1).min())
+
+    def test_a_row_of_zeros_does_not_count_as_coherence(self):
+        x = np.vstack([planes(), np.zeros((1, 4))])
+        assert admm.smallest_coherence(x) == pytest.approx(admm.smallest_coherence(planes()))
+        codes = dense(x, ADMM())
+        assert not codes[-1].any()
+        assert not codes[:, -1].any()
+
+    def test_iterations_are_counted_and_bounded(self):
+        x = planes()
+        codes = self_codes(x, ADMM(tol=1e-9, max_iter=20), affine=False)
+        assert (codes.n_iter == 20).all()
+        assert not codes.converged.any()
+        assert self_codes(x, ADMM(max_iter=5000), affine=False).converged.all()
+
+    def test_places_are_taken_by_the_next_rows(self):
+        x = planes(20)
+        lasso = admm.prepare_lasso(x, fidelity=30.0, affine=False)
+        rows = np.random.default_rng(0).permutation(len(x))[:25]
+        whole = admm.solve_lasso(lasso, np.arange(len(x)), tol=1e-3, max_iter=3000, slots=len(x))
+        for slots in (1, 3, 7, 25):
+            some = admm.solve_lasso(lasso, rows, tol=1e-3, max_iter=3000, slots=slots)
+            np.testing.assert_allclose(some.matrix.toarray(), whole.matrix.toarray()[rows], atol=1e-10)
+            np.testing.assert_array_equal(some.n_iter, whole.n_iter[rows])
+            np.testing.assert_array_equal(some.converged, whole.converged[rows])
+
+
+class TestElasticNet:
+    @pytest.mark.parametrize("l1_ratio", [0.5, 0.95])
+    @pytest.mark.parametrize("alpha", [2.0, 50.0, 1000.0])
+    def test_codes_are_the_minimum(self, alpha, l1_ratio):
+        x = planes()
+        products = np.abs(x @ x.T)
+        np.fill_diagonal(products, 0)
+        fidelity = alpha * l1_ratio / products.max(axis=1)
+        codes = dense(x, ElasticNet(alpha, l1_ratio=l1_ratio, tol=1e-9))
+        exact, _ = reference_codes.elastic_net_codes(x, l1_ratio, fidelity)
+        np.testing.assert_allclose(codes, exact, atol=1e-5)
+
+    def test_long_codes_are_gathered_in_parts(self, monkeypatch):
+        from subspaces.self_expression import _elastic_net
+
+        x = planes(30)
+        exact = dense(x, ElasticNet(l1_ratio=0.1, tol=1e-9))
+        monkeypatch.setattr(_elastic_net, "ACTIVE_PER_COLUMN", 1)
+        assert (exact != 0).sum(axis=1).max() > 2 * x.shape[1]
+        np.testing.assert_allclose(dense(x, ElasticNet(l1_ratio=0.1, tol=1e-9)), exact, atol=1e-8)
+
+    def test_it_takes_a_few_steps(self):
+        X, _ = make_subspaces((4, 5, 6), 10, points_per_subspace=60, random_state=0)
+        codes = self_codes(unit_rows(X), ElasticNet(), affine=False)
+        assert codes.converged.all()
+        assert codes.n_iter.mean() < 30
+
+    def test_below_its_smallest_fidelity_a_code_is_zero(self):
+        assert not dense(planes(), ElasticNet(0.99)).any()
+
+    def test_the_l1_norm_alone_is_refused(self):
+        with pytest.raises(ValueError, match='solver="admm"'):
+            self_codes(planes(), ElasticNet(l1_ratio=1.0), affine=False)
+
+
+class TestOMP:
+    @pytest.mark.parametrize("n_nonzero", [1, 2, 4])
+    def test_codes_are_those_of_scikit_learn(self, n_nonzero):
+        X, _ = make_subspaces((2, 3), 8, points_per_subspace=30, random_state=0)
+        x = unit_rows(X)
+        codes = dense(x, OMP(n_nonzero))
+        for i in range(len(x)):
+            others = np.arange(len(x)) != i
+            expected = orthogonal_mp(x[others].T, x[i], n_nonzero_coefs=n_nonzero)
+            np.testing.assert_allclose(codes[i, others], expected, atol=1e-9)
+        assert not codes.diagonal().any()
+
+    def test_codes_are_those_of_the_oracle(self):
+        x = planes()
+        np.testing.assert_allclose(dense(x, OMP(3)), reference_codes.omp_codes(x, 3, 1e-6), atol=1e-8)
+
+    def test_rows_are_alike_by_angle_not_by_length(self):
+        x = planes() * np.random.default_rng(0).uniform(0.1, 10, (len(planes()), 1))
+        codes, scaled = dense(planes(), OMP(3)), dense(x, OMP(3))
+        np.testing.assert_array_equal(codes != 0, scaled != 0)
+
+    def test_stops_when_nothing_is_left(self):
+        line = np.outer(np.arange(1.0, 6), [3.0, 4.0])
+        codes = self_codes(line, OMP(4), affine=False)
+        assert (np.diff(codes.matrix.indptr) == 1).all()
+        assert (codes.n_iter == 1).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=str)
+class TestEverySolver:
+    def test_no_row_uses_itself(self, solver):
+        codes = self_codes(planes(), solver, affine=False).matrix
+        assert codes.nnz
+        assert not codes.diagonal().any()
+
+    @pytest.mark.parametrize("affine", [False, True])
+    def test_block_size_and_threads_do_not_matter(self, solver, affine, monkeypatch):
+        x = planes(30)
+        whole = dense(x, solver, affine=affine)
+        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 4000)
+        monkeypatch.setattr("subspaces.self_expression._base.BLOCK_BYTES", 4000)
+        monkeypatch.setattr("subspaces.self_expression._base.n_threads", lambda: 3)
+        np.testing.assert_allclose(dense(x, solver, affine=affine), whole, atol=1e-8)
+
+    def test_rotations_do_not_matter(self, solver):
+        if getattr(solver, "outliers", False):
+            pytest.skip("errors are of coordinates")
+        x = planes(30)
+        rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+        np.testing.assert_allclose(dense(x @ rotation, solver), dense(x, solver), atol=1e-6)
+
+    def test_order_does_not_matter(self, solver):
+        x = planes(30)
+        order = np.random.default_rng(0).permutation(len(x))
+        np.testing.assert_allclose(dense(x[order], solver), dense(x, solver)[np.ix_(order, order)], atol=1e-6)
+
+    def test_single_precision_follows_double(self, solver):
+        x = planes(30)
+        single = dense(x.astype(np.float32), solver)
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, dense(x, solver), atol=0.02)
+
+    def test_one_row_has_an_empty_code(self, solver):
+        codes = self_codes(np.ones((1, 3)), solver, affine=False)
+        assert codes.matrix.shape == (1, 1)
+        assert not codes.matrix.nnz
+
+    @pytest.mark.parametrize("affine", [False, True])
+    @pytest.mark.parametrize(
+        "x",
+        [np.zeros((5, 3)), np.ones((5, 3)), np.eye(4), np.repeat(np.eye(3), 4, axis=0), np.ones((2, 2))],
+        ids=["zeros", "equal", "orthogonal", "copies", "pair"],
+    )
+    def test_degenerate_rows_give_finite_codes(self, solver, x, affine):
+        codes = dense(x, solver, affine=affine)
+        assert np.isfinite(codes).all()
+        assert not codes.diagonal().any()
+
+    def test_torch_gives_the_same(self, solver):
+        torch = pytest.importorskip("torch")
+        x = planes(30)
+        on_torch = self_codes(torch.as_tensor(x), solver, affine=False).matrix.toarray()
+        np.testing.assert_allclose(on_torch, dense(x, solver), atol=1e-6)
+
+
+class TestAffinity:
+    def test_by_hand(self):
+        codes = csr_matrix([[0, 4.0, -2, 1], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, -5, 0]])
+        expected = np.array([[0, 2, 0.5, 0.25], [2, 0, 0, 0], [0.5, 0, 0, 1], [0.25, 0, 1, 0]])
+        np.testing.assert_allclose(affinity(codes, mass=1).toarray(), expected)
+
+    @pytest.mark.parametrize(("mass", "kept"), [(1.0, 4), (0.95, 4), (0.9, 3), (0.6, 2), (0.4, 1), (0.01, 1)])
+    def test_keeps_the_largest_up_to_their_share(self, mass, kept):
+        codes = csr_matrix(([4.0, -3, 2, 1], ([0] * 4, [1, 3, 2, 4])), shape=(5, 5))
+        weights = affinity(codes, mass=mass)
+        assert weights.nnz == 2 * kept
+        assert weights[0, 1] == 1
+
+    def test_weights_are_symmetric_and_not_negative(self):
+        weights = affinity(self_codes(planes(), ADMM(), affine=False).matrix, mass=0.7)
+        assert (weights != weights.T).nnz == 0
+        assert weights.min() >= 0
+
+
+class TestPrimitives:
+    """The in-place steps, in NumPy's own way and in the plain way that any library has."""
+
+    @pytest.fixture(params=[np.float32, np.float64])
+    def arrays(self, request):
+        rng = np.random.default_rng(0)
+        return [rng.normal(size=shape).astype(request.param) for shape in ((5, 9), (5, 3), (9, 3), (5, 9))]
+
+    def test_they_do_what_they_say(self, arrays):
+        x, a, b, out = arrays
+        _array.clip_into(x, 0.5, out)
+        np.testing.assert_array_equal(out, np.clip(x, -0.5, 0.5))
+        product = out - a @ b.T
+        _array.subtract_product(out, a, b)
+        np.testing.assert_allclose(out, product, rtol=1e-5, atol=1e-6)
+        total = out + x.dtype.type(-1.8) * x
+        _array.add_scaled(out, x, -1.8)
+        np.testing.assert_allclose(out, total, rtol=1e-5, atol=1e-6)
