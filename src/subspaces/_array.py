@@ -9,7 +9,6 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
-import scipy.linalg.blas
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
@@ -74,14 +73,14 @@ def like(values: NDArray[Any], x: Array) -> Array:
     return namespace(x).asarray(values, dtype=x.dtype, device=device(x))
 
 
-def follow(labels: Labels, x: Array) -> Any:
-    """Labels (n,) in the library and on the device of the rows `x` that they belong to."""
-    return index_like(labels, x)
-
-
-def index_like(rows: Indices | Labels, x: Array) -> Any:
+def index_like(rows: Indices, x: Array) -> Any:
     """NumPy indices in the library and on the device of `x`."""
-    return rows if is_host(x) else namespace(x).asarray(rows, device=device(x))
+    return follow(rows, x)
+
+
+def follow(result: NDArray[Any], x: Array) -> Any:
+    """A NumPy `result`, in its own dtype, in the library and on the device of the rows `x` that it belongs to."""
+    return result if is_host(x) else namespace(x).asarray(result, device=device(x))
 
 
 def clip_into(x: Array, limit: float, out: Array) -> None:
@@ -95,24 +94,13 @@ def clip_into(x: Array, limit: float, out: Array) -> None:
         out[...] = namespace(x).clip(x, -limit, limit)
 
 
-def subtract_product(out: Array, a: Array, b: Array) -> None:
-    """out (n, m) -= a (n, q) @ b (m, q)^T, in one call of BLAS where there is one."""
+def subtract_product(out: Array, a: Array, b: Array, scratch: Array) -> None:
+    """out (n, m) -= a (n, q) @ b (m, q)^T; `scratch` is an array like `out` that may be overwritten."""
     if hasattr(out, "addmm_"):
         out.addmm_(a, b.T, alpha=-1)
     elif is_host(out):
-        gemm = scipy.linalg.blas.get_blas_funcs("gemm", (out,))
-        # BLAS counts columns first, so everything is transposed.
-        gemm(-1.0, b.T, a.T, beta=1.0, c=out.T, trans_a=True, overwrite_c=True)
+        # Not BLAS by way of SciPy, which would do it in one call: it does not let other threads run meanwhile.
+        np.matmul(a, b.T, out=scratch)
+        np.subtract(out, scratch, out=out)
     else:
         out -= a @ b.T
-
-
-def add_scaled(out: Array, x: Array, scale: float) -> None:
-    """out += `scale` * x for contiguous arrays, in one pass where the library has one."""
-    if hasattr(out, "add_"):
-        out.add_(x, alpha=scale)
-    elif is_host(out):
-        axpy = scipy.linalg.blas.get_blas_funcs("axpy", (out,))
-        axpy(x.reshape(-1), out.reshape(-1), a=scale)
-    else:
-        out += scale * x

@@ -27,8 +27,7 @@ from subspaces.candidate_flats import (
     sample_rows,
 )
 from subspaces.flat_dimension import level_knee, log_level, search_dims
-from subspaces.flats import Beta2
-from subspaces.kernels._distance import as_neighborhood
+from subspaces.flats import Beta2, as_neighborhood
 from subspaces.kflats import (
     FlatsClustering,
     check_dim,
@@ -152,7 +151,7 @@ class LBF(FlatsClustering):
 
     Examples
     --------
-    >>> from subspaces.best_fit_flats import LBF
+    >>> from subspaces import LBF
     >>> from subspaces.datasets import make_subspaces
     >>> from subspaces.metrics import clustering_accuracy
     >>> X, y = make_subspaces((2, 2), 6, outliers=0.3, random_state=0)

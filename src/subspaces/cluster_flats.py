@@ -6,7 +6,8 @@ import numpy as np
 
 from subspaces._array import Array, Labels
 from subspaces._blocks import row_blocks
-from subspaces.flats import Flats, fit_flats
+from subspaces.flats import Flats
+from subspaces.kflats import flats_of_labels
 
 
 def cluster_flats(x: Array, labels: Labels, n_clusters: int, *, dim: int | None, affine: bool) -> Flats:
@@ -14,15 +15,13 @@ def cluster_flats(x: Array, labels: Labels, n_clusters: int, *, dim: int | None,
 
     Without `dim` it is the smallest dimension at which the nearest flat gives the most rows their own label.
     """
-    members = [np.flatnonzero(labels == k) for k in range(n_clusters)]
-    members = [rows if len(rows) else np.arange(len(x)) for rows in members]
-    if dim is None:
-        # Flats of more dimensions would pass through nearly all rows of a cluster.
-        most = max(1, min(x.shape[1] - 1, int(np.median([len(rows) for rows in members])) // 2))
-        flats, _ = fit_flats(x, members, most, affine=affine)
-        dim = agreeing_dim(x, labels, flats)
-        return Flats(flats.centers, flats.bases[:, :, :dim])
-    return fit_flats(x, members, dim, affine=affine)[0]
+    if dim is not None:
+        return flats_of_labels(x, labels, n_clusters, dim, affine=affine)
+    # Flats of more dimensions would pass through nearly all rows of a cluster.
+    sizes = np.bincount(labels, minlength=n_clusters)
+    most = max(1, min(x.shape[1] - 1, int(np.median(sizes)) // 2))
+    flats = flats_of_labels(x, labels, n_clusters, most, affine=affine)
+    return Flats(flats.centers, flats.bases[:, :, : agreeing_dim(x, labels, flats)])
 
 
 def agreeing_dim(x: Array, labels: Labels, flats: Flats) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from subspaces._array import Array, Indices
 from subspaces._blocks import row_blocks
 from subspaces._threads import one_thread
+from subspaces._validation import check_integer, check_option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +56,19 @@ class Beta2:
 
     start_size: int | None = None
     step_size: int = 2
+
+
+def as_neighborhood(value: Any) -> Beta2 | int:
+    """A user's choice of neighbourhood, checked."""
+    if isinstance(value, Beta2):
+        if value.start_size is not None:
+            check_integer("start_size", value.start_size, low=1)
+        check_integer("step_size", value.step_size, low=1)
+        return value
+    if isinstance(value, str):
+        check_option("neighborhood", value, ("beta2",))
+        return Beta2()
+    return check_integer("neighborhood", value, low=1, hint='give a size, "beta2" or Beta2(start_size, step_size)')
 
 
 def distances_to(flats: Flats) -> Callable[[Array], Array]:

@@ -13,10 +13,9 @@ from subspaces._array import Array, unit_rows
 from subspaces._log import report
 from subspaces._validation import check_integer, check_option, check_sigma, is_auto
 from subspaces.feature_clustering import FeatureClustering, unless_auto
-from subspaces.flats import Beta2, Flats, fit_flats
+from subspaces.flats import Beta2, Flats, as_neighborhood, fit_flats
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.kernels._distance import as_neighborhood
 from subspaces.partition import inlier_rows
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (

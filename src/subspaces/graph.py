@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.linalg
@@ -13,6 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from subspaces._array import Array, Labels, inverse, unit_rows
 from subspaces._threads import one_thread
 from subspaces.kmeans import kmeans, nearest_centers
+from subspaces.partition import MAX_FIT_ROWS, at_most, cluster_shares, modularity, row_stochastic
 
 # Every pair of nodes is tied this strongly, as a share of the mean degree spread over all nodes. Ties order the
 # pieces of a graph that falls apart: large ones come first, and a stray node is no cluster.
@@ -24,17 +25,27 @@ N_STARTS = 20
 FALLBACK_STEPS = 300
 
 
-def spectral_labels(affinity: csr_matrix, n_clusters: int, *, rng: np.random.RandomState) -> Labels:
+def spectral_labels(
+    affinity: csr_matrix, n_clusters: int, *, counts: Sequence[int] | None = None, rng: np.random.RandomState
+) -> Labels:
     """Clusters (n,) of the nodes of a graph with symmetric weights `affinity` (n, n), none negative.
 
-    Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means of the unit rows of the leading eigenvectors. A
-    graph without edges is one cluster.
+    Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means of the unit rows of the leading eigenvectors,
+    as many as there are clusters; of several `counts` of them the one whose labels have the largest modularity. A graph
+    without edges is one cluster.
     """
     if n_clusters == 1 or not affinity.nnz:
         return np.zeros(affinity.shape[0], np.int32)
-    rows = unit_rows(spectral_vectors(affinity, n_clusters, rng=rng))
-    runs = kmeans(rows, n_clusters, n_starts=N_STARTS, rng=rng)
-    return nearest_centers(rows, runs.points[int(runs.inertia.argmin())])
+    counts = [n_clusters] if counts is None else sorted({min(count, affinity.shape[0]) for count in counts})
+    vectors = spectral_vectors(affinity, max(counts), rng=rng)
+    steps = row_stochastic(affinity)
+    sample = at_most(np.arange(len(vectors)), MAX_FIT_ROWS, rng)
+    candidates = []
+    for count in counts:
+        rows = unit_rows(vectors[:, :count])
+        runs = kmeans(rows[sample], n_clusters, n_starts=N_STARTS, rng=rng)
+        candidates.append(nearest_centers(rows, runs.points[int(runs.inertia.argmin())]))
+    return max(candidates, key=lambda labels: modularity(cluster_shares(steps, labels, n_clusters)))
 
 
 def spectral_vectors(affinity: csr_matrix, count: int, *, rng: np.random.RandomState) -> Array:

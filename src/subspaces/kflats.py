@@ -288,8 +288,8 @@ class KFlats(FlatsClustering):
 
     Examples
     --------
+    >>> from subspaces import KFlats
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.kflats import KFlats
     >>> from subspaces.metrics import clustering_accuracy
     >>> X, y = make_subspaces((2, 2), 6, outliers=0.3, random_state=0)
     >>> model = KFlats(n_clusters=2, subspace_dim=2, random_state=0).fit(X)

@@ -84,7 +84,7 @@ def choose_partition(
     on the landmarks and the largest modularity wins; joined parts must be clearly better than k-means. Without, the
     smallest number of eigenvectors wins whose modularity is not clearly below the largest.
     """
-    sample = psi[_at_most(inliers, MAX_FIT_ROWS, rng)]
+    sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
     candidates = []
     for count in sorted({min(count, embedding.shape[1]) for count in counts}):
@@ -152,7 +152,8 @@ def _best_refined(
     return max((refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS) for each in finalists), key=_modularity)
 
 
-def _at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
+def at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
+    """`count` of the indices (n,) at random, or all where there are no more."""
     return index if len(index) <= count else rng.choice(index, count, replace=False)
 
 

@@ -15,7 +15,7 @@ from subspaces._blocks import row_blocks
 class ClusterGrams:
     """What the rows of a sample know about new rows: with X_k the rows of cluster k, X_k' X_k for each k."""
 
-    inverse: NDArray[np.float64]  # (p, p), (X'X + ridge)^-1
+    inverse: NDArray[np.float64]  # (p, p), (X'X + ridge)^-1 on the span of the sample
     grams: NDArray[np.float64]  # (K, p, p)
 
 
@@ -24,7 +24,11 @@ def cluster_grams(x: Array, labels: Labels, n_clusters: int, *, ridge: float) ->
     wide = x.astype(np.float64)
     members = [wide[labels == k] for k in range(n_clusters)]
     grams = np.stack([rows.T @ rows for rows in members])
-    return ClusterGrams(np.linalg.inv(grams.sum(axis=0) + ridge * np.eye(x.shape[1])), grams)
+    values, vectors = np.linalg.eigh(grams.sum(axis=0))
+    # Directions that the sample does not have take no part: dividing by the ridge alone would only blow up rounding.
+    there = values > len(values) * np.finfo(np.float64).eps * values[-1]
+    vectors = vectors[:, there]
+    return ClusterGrams((vectors / (values[there] + ridge)) @ vectors.T, grams)
 
 
 def least_residual(x: Array, sample: ClusterGrams) -> Labels:

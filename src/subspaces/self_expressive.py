@@ -26,6 +26,7 @@ from subspaces._validation import (
 from subspaces.cluster_flats import cluster_flats
 from subspaces.graph import spectral_labels
 from subspaces.kflats import nearest_flats
+from subspaces.partition import vector_counts
 from subspaces.residuals import cluster_grams, least_residual
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
 
@@ -42,6 +43,7 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     affine: bool
     mass: float
     normalize: bool | str
+    n_components: int | str
     random_state: Any
     verbose: int
 
@@ -53,6 +55,8 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_option("normalize", self.normalize, (True, False, "auto"))
         if check_positive("mass", self.mass) > 1:
             raise ValueError(f"mass={self.mass} must be at most 1: it is the share of each code that is kept.")
+        if not is_auto(self.n_components):
+            check_integer("n_components", self.n_components, low=1)
         self.normalize_ = not self.affine if is_auto(self.normalize) else bool(self.normalize)
 
     def _prepare(self, x: Array) -> Array:
@@ -73,7 +77,11 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         self.affinity_matrix_ = affinity(self.codes_, mass=self.mass)
         report(self.verbose, "cutting the graph of %d rows", len(rows))
-        return spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng)
+        # The trivial eigenvector is one of them here.
+        counts = [count + 1 for count in vector_counts(self.n_clusters)]
+        if not is_auto(self.n_components):
+            counts = [int(self.n_components)]
+        return spectral_labels(self.affinity_matrix_, self.n_clusters, counts=counts, rng=rng)
 
 
 class SSC(_SelfExpressive):
@@ -99,6 +107,9 @@ class SSC(_SelfExpressive):
         Whether rows are scaled to unit norm. "auto" does so unless `affine`, where the length of a row matters.
     subspace_dim : int or "auto", default="auto"
         Dimension of the flats that `predict` uses. "auto" is the one whose flats give most rows their own label.
+    n_components : int or "auto", default="auto"
+        Number of eigenvectors that k-means sees, the trivial one among them. "auto" tries several, from K to about 2 K,
+        and lets modularity choose; the published method has K.
     random_state : int, RandomState instance or None, default=None
         Seed of the spectral step: the same seed gives the same labels.
     verbose : int, default=0
@@ -112,6 +123,8 @@ class SSC(_SelfExpressive):
         Row i holds the coefficients of row i on the others.
     affinity_matrix_ : csr_matrix of shape (n, n)
         The symmetric graph that was cut.
+    outlier_scores_ : ndarray of shape (n,)
+        Sum of the magnitudes of each code: a row that lies in no subspace needs a longer combination.
     cluster_bases_ : Flats
         One flat for each cluster, in the coordinates of X; of unit rows where they were scaled and `affine`.
     subspace_dim_ : int
@@ -152,6 +165,7 @@ class SSC(_SelfExpressive):
         mass: float = 0.85,
         normalize: bool | str = "auto",
         subspace_dim: int | str = "auto",
+        n_components: int | str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -161,6 +175,7 @@ class SSC(_SelfExpressive):
         self.mass = mass
         self.normalize = normalize
         self.subspace_dim = subspace_dim
+        self.n_components = n_components
         self.random_state = random_state
         self.verbose = verbose
 
@@ -176,6 +191,7 @@ class SSC(_SelfExpressive):
         labels = self._cluster(rows, check_random_state(self.random_state))
         self.cluster_bases_ = cluster_flats(to_host(rows), labels, self.n_clusters, dim=dim, affine=self.affine)
         self.subspace_dim_ = self.cluster_bases_.dim
+        self.outlier_scores_ = follow(np.asarray(abs(self.codes_).sum(axis=1)).ravel(), x)
         self.labels_ = follow(labels, x)
         warn_if_empty(labels, self.n_clusters, "look at the solver and its alpha")
         return self
@@ -204,7 +220,7 @@ class SSSC(_SelfExpressive):
         Number m of rows, drawn at random, that are clustered by SSC; all of them where there are no more.
     solver : {"admm", "elastic_net", "omp"} or Solver, default="admm"
         As in `SSC`.
-    affine, mass, normalize :
+    affine, mass, normalize, n_components :
         As in `SSC`.
     ridge : float, default=1e-6
         Squared l2 norm of the coefficients of a new row on the sample, against its residual.
@@ -252,6 +268,7 @@ class SSSC(_SelfExpressive):
         affine: bool = False,
         mass: float = 0.85,
         normalize: bool | str = "auto",
+        n_components: int | str = "auto",
         ridge: float = 1e-6,
         random_state: Any = None,
         verbose: int = 0,
@@ -262,6 +279,7 @@ class SSSC(_SelfExpressive):
         self.affine = affine
         self.mass = mass
         self.normalize = normalize
+        self.n_components = n_components
         self.ridge = ridge
         self.random_state = random_state
         self.verbose = verbose

@@ -23,9 +23,8 @@ from subspaces._validation import (
     warn_if_empty,
 )
 from subspaces.candidate_flats import local_flats
-from subspaces.flats import Beta2, Flats, distances_to, rows_to_fit, smallest
+from subspaces.flats import Beta2, Flats, as_neighborhood, distances_to, rows_to_fit, smallest
 from subspaces.graph import spectral_labels
-from subspaces.kernels._distance import as_neighborhood
 from subspaces.kflats import check_dim, choose_dim, prepare, rounding
 
 
@@ -135,9 +134,9 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
+    >>> from subspaces import SLBF
     >>> from subspaces.datasets import make_subspaces
     >>> from subspaces.metrics import clustering_accuracy
-    >>> from subspaces.spectral_flats import SLBF
     >>> X, y = make_subspaces((2, 2), 6, random_state=0)
     >>> slbf = SLBF(n_clusters=2, subspace_dim=2, random_state=0).fit(X)
     >>> clustering_accuracy(y, slbf.labels_) > 0.9

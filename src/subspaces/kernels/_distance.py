@@ -15,6 +15,7 @@ from subspaces._validation import check_integer, check_option, check_positive, c
 from subspaces.flats import (
     Beta2,
     Flats,
+    as_neighborhood,
     beta2_neighborhoods,
     distance_row_bytes,
     distances_to,
@@ -309,19 +310,6 @@ class SubspaceFeatures(_DistanceFeatures):
         check_option("measure", self.measure, ("uniform",))
         sigma = check_positive("sigma", self.sigma)
         return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
-
-
-def as_neighborhood(value: Any) -> Beta2 | int:
-    """A user's choice of neighbourhood, checked."""
-    if isinstance(value, Beta2):
-        if value.start_size is not None:
-            check_integer("start_size", value.start_size, low=1)
-        check_integer("step_size", value.step_size, low=1)
-        return value
-    if isinstance(value, str):
-        check_option("neighborhood", value, ("beta2",))
-        return Beta2()
-    return check_integer("neighborhood", value, low=1, hint='give a size, "beta2" or Beta2(start_size, step_size)')
 
 
 def uniform_flats(count: int, ambient_dim: int, dim: int, rng: np.random.RandomState, dtype: np.dtype[Any]) -> Flats:

@@ -10,7 +10,6 @@ from scipy.sparse import csr_matrix, vstack
 from subspaces._array import (
     Array,
     Indices,
-    add_scaled,
     clip_into,
     device,
     index_like,
@@ -51,7 +50,7 @@ class ADMM(Solver):
     tol : float, default=1e-2
         A row is finished when its two copies differ in no entry by more than this share of the threshold; the
         objective is then within about the same share of the smallest.
-    max_iter : int, default=300
+    max_iter : int, default=1000
         Iterations at most.
 
     References
@@ -60,7 +59,7 @@ class ADMM(Solver):
     https://doi.org/10.1109/TPAMI.2013.57
     """
 
-    def __init__(self, alpha: float = 20.0, *, outliers: bool = False, tol: float = 1e-2, max_iter: int = 300) -> None:
+    def __init__(self, alpha: float = 20.0, *, outliers: bool = False, tol: float = 1e-2, max_iter: int = 1000) -> None:
         self.alpha = alpha
         self.outliers = outliers
         self.tol = tol
@@ -81,7 +80,7 @@ class ADMM(Solver):
             lasso = prepare_lasso(x, fidelity=np.inf, error_weight=alpha / (longest or 1.0), affine=affine)
         else:
             lasso = prepare_lasso(x, fidelity=alpha / smallest_coherence(x), affine=affine)
-        slots = rows_in_cache(2 * len(lasso.dictionary) * x.itemsize, x)
+        slots = rows_in_cache(3 * len(lasso.dictionary) * x.itemsize, x)
         return lambda rows: solve_lasso(lasso, rows, tol=tol, max_iter=max_iter, slots=slots)
 
 
@@ -138,7 +137,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
 
         T <- T - a (K - R P'),   R = (y - (T - 2 K) P) (P'P + diag(slack))^-1,
 
-    a the relaxation. T P is carried along, so that there are two products with P, K P and R P', and two passes over T.
+    a the relaxation. T P is carried along, so that there are two products with P, K P and R P', and some passes over T.
     K - R P' is the difference of the two copies.
     """
     xp = namespace(lasso.dictionary)
@@ -148,7 +147,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
     place = np.arange(len(own))  # where it stands among the rows
     age = np.zeros(len(own), np.int64)
     total = xp.zeros((len(own), len(lasso.dictionary)), dtype=lasso.dictionary.dtype, device=device(lasso.dictionary))
-    clipped = xp.empty_like(total)
+    clipped, scratch = xp.empty_like(total), xp.empty_like(total)
     carried = xp.zeros_like(lasso.dictionary[index_like(own, total)])
     finished: list[tuple[Indices, csr_matrix]] = []
     n_iter = np.zeros(len(rows), np.int64)
@@ -163,10 +162,11 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
             products = clipped @ lasso.dictionary
             dual = (targets - carried + 2 * products) @ lasso.inverse
             carried += RELAXATION * (dual @ lasso.gram - products)
-            subtract_product(clipped, dual, lasso.dictionary)
-            add_scaled(total, clipped, -RELAXATION)
+            subtract_product(clipped, dual, lasso.dictionary, scratch)
+            clipped *= -RELAXATION
+            total += clipped
         age += CHECK_EVERY
-        calm = to_host(xp.maximum(xp.max(clipped, axis=1), -xp.min(clipped, axis=1))) <= tol * limit
+        calm = to_host(xp.maximum(xp.max(clipped, axis=1), -xp.min(clipped, axis=1))) <= RELAXATION * tol * limit
         done = calm | (age >= max_iter)
         if not done.any():
             continue
@@ -183,7 +183,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
             kept = np.delete(np.arange(len(own)), empty)
             own, place, age = own[kept], place[kept], age[kept]
             total, carried = total[index_like(kept, total)], carried[index_like(kept, total)]
-            clipped = clipped[: len(own)]
+            clipped, scratch = clipped[: len(own)], scratch[: len(own)]
     order = np.argsort(np.concatenate([places for places, _ in finished]))
     return Codes(vstack([codes for _, codes in finished], format="csr")[order], n_iter, converged)
 

@@ -1,0 +1,112 @@
+"""Spectral clustering of sparse graphs: the dense oracle, graphs that fall apart, and how many eigenvectors."""
+
+import numpy as np
+import pytest
+import reference_codes
+from scipy.sparse import block_diag, csr_matrix, random_array
+from scipy.sparse.linalg import ArpackNoConvergence
+
+from subspaces import graph
+from subspaces.flats import principal_angles
+from subspaces.metrics import clustering_accuracy
+
+
+def blocks(sizes, *, density=0.3, seed=0):
+    """A graph of separate random pieces, each connected by a path."""
+    rng = np.random.default_rng(seed)
+    pieces = []
+    for size in sizes:
+        piece = random_array((size, size), density=density, rng=rng).tolil()
+        for i in range(size - 1):
+            piece[i, i + 1] = 0.5
+        pieces.append(piece.tocsr())
+    weights = csr_matrix(block_diag(pieces))
+    weights.setdiag(0)
+    return weights + weights.T, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def joined(sizes, *, strength, seed=0):
+    weights, labels = blocks(sizes, seed=seed)
+    bridges = random_array(weights.shape, density=0.02, rng=np.random.default_rng(seed))
+    return (weights + strength * (bridges + bridges.T)).tocsr(), labels
+
+
+@pytest.mark.parametrize("n", [120, 700])
+def test_vectors_span_those_of_the_normalised_laplacian(n, monkeypatch):
+    monkeypatch.setattr(graph, "TIE", 0.0)
+    weights, _ = joined([n // 3] * 3, strength=0.2)
+    ours = graph.spectral_vectors(weights, 3, rng=np.random.RandomState(0))
+    _, exact = reference_codes.normalised_laplacian_vectors(weights.toarray(), 3)
+    np.testing.assert_allclose(principal_angles(ours, exact), 0, atol=1e-6)
+
+
+def test_ties_are_weights_between_all_nodes():
+    weights, _ = joined([30, 30], strength=0.2)
+    tie = graph.TIE * weights.sum() / 60 / 60
+    ours = graph.spectral_vectors(weights, 2, rng=np.random.RandomState(0))
+    _, exact = reference_codes.normalised_laplacian_vectors(weights.toarray() + tie, 2)
+    np.testing.assert_allclose(principal_angles(ours, exact), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [[40, 40, 40], [300, 200, 150]])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_pieces_are_found(sizes, seed):
+    weights, labels = joined(sizes, strength=0.05, seed=seed)
+    found = graph.spectral_labels(weights, 3, rng=np.random.RandomState(seed))
+    assert clustering_accuracy(labels, found) == 1
+    assert found.dtype == np.int32
+
+
+@pytest.mark.parametrize("sizes", [[60, 50, 2, 1, 1], [400, 300, 3, 2, 1]])
+def test_stray_pieces_are_no_clusters(sizes):
+    weights, labels = blocks(sizes)
+    found = graph.spectral_labels(weights, 2, rng=np.random.RandomState(0))
+    large = labels < 2
+    assert clustering_accuracy(labels[large], found[large]) == 1
+
+
+def test_order_of_nodes_does_not_matter():
+    weights, _ = joined([40, 40, 40], strength=0.1)
+    order = np.random.default_rng(0).permutation(120)
+    found = graph.spectral_labels(weights, 3, rng=np.random.RandomState(0))
+    moved = graph.spectral_labels(weights[order][:, order], 3, rng=np.random.RandomState(0))
+    assert clustering_accuracy(found[order], moved) == 1
+
+
+def test_the_largest_modularity_chooses_how_many_vectors():
+    # Three pieces of two halves each: two vectors see pieces, and three clusters want the pieces, not halves.
+    weights, labels = joined([60, 60, 60], strength=0.3, seed=3)
+    steps = graph.row_stochastic(weights)
+
+    def modularity(found):
+        return graph.modularity(graph.cluster_shares(steps, found, 3))
+
+    alone = [graph.spectral_labels(weights, 3, counts=[q], rng=np.random.RandomState(0)) for q in (1, 2, 3, 6)]
+    together = graph.spectral_labels(weights, 3, counts=[1, 2, 3, 6], rng=np.random.RandomState(0))
+    assert modularity(together) >= max(map(modularity, alone)) - 0.01
+    assert clustering_accuracy(labels, together) > 0.95
+
+
+@pytest.mark.parametrize("n", [5, 800])
+def test_no_edges_are_one_cluster(n):
+    assert not graph.spectral_labels(csr_matrix((n, n)), 3, rng=np.random.RandomState(0)).any()
+
+
+def test_one_cluster_needs_no_vectors():
+    assert not graph.spectral_labels(joined([5, 5], strength=1)[0], 1, rng=np.random.RandomState(0)).any()
+
+
+def test_more_clusters_than_nodes_have_vectors_for():
+    weights, _ = blocks([3, 3])
+    assert graph.spectral_labels(weights, 6, counts=[4, 9], rng=np.random.RandomState(0)).shape == (6,)
+
+
+def test_it_goes_on_where_lanczos_gives_up(monkeypatch):
+    weights, labels = joined([300, 300], strength=0.05)
+
+    def fails(*arguments, **options):
+        raise ArpackNoConvergence("no", np.empty(0), np.empty((600, 0)))
+
+    monkeypatch.setattr(graph, "eigsh", fails)
+    found = graph.spectral_labels(weights, 2, rng=np.random.RandomState(0))
+    assert clustering_accuracy(labels, found) == 1
