@@ -195,7 +195,7 @@ class TestEverySolver:
         x = planes(30)
         single = dense(x.astype(np.float32), solver)
         assert single.dtype == np.float32
-        np.testing.assert_allclose(single, dense(x, solver), atol=0.02)
+        np.testing.assert_allclose(single, dense(x, solver), atol=0.05)
 
     def test_one_row_has_an_empty_code(self, solver):
         codes = self_codes(np.ones((1, 3)), solver, affine=False)

@@ -21,6 +21,7 @@ from subspaces._threads import n_threads, one_thread
 
 # Accelerators want large matrices.
 DEVICE_BLOCK_BYTES = 4 * 2**30
+MIN_ROWS = 16
 # Progress is told this often, in seconds.
 REPORT_SECONDS = 5.0
 
@@ -44,7 +45,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
     def coder(self, x: Array, *, affine: bool) -> Coder:
         """A function from row indices (b,) to the codes of these rows on all other rows of `x` (n, p).
 
-        All that depends on `x` alone is done here, once. With `affine` the coefficients of a row sum to one.
+        All that depends on `x` alone is done here, once. With `affine` the coefficients of a row sum to one, or nearly.
         """
 
     def block_size(self, x: Array) -> int:
@@ -54,7 +55,8 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
 
 def rows_in_cache(row_bytes: int, x: Array) -> int:
     """How many rows fit a block where each needs `row_bytes`: an accelerator has more room than the cache of a core."""
-    return max(1, (BLOCK_BYTES if is_host(x) else DEVICE_BLOCK_BYTES) // row_bytes)
+    # With fewer rows a product would be no faster than row by row.
+    return max(MIN_ROWS, (BLOCK_BYTES if is_host(x) else DEVICE_BLOCK_BYTES) // row_bytes)
 
 
 def self_codes(x: Array, solver: Solver, *, affine: bool, verbose: int = 0) -> Codes:

@@ -1,0 +1,73 @@
+"""From the codes of SSC to labels: what the published choices give, and what those of this library give.
+
+    python benchmarks/study_graph.py
+
+The same codes (`ADMM` with its defaults) are cut four times: all entries and K eigenvectors, as published; the largest
+entries that hold 85 % of a code; the number of eigenvectors chosen by modularity; and both. The last column takes the
+number of eigenvectors that the labels like best: what a perfect choice would give. Writes
+benchmarks/results/study_graph.json. Data are read from the folder named by SUBSPACES_DATA.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from subspaces._array import unit_rows
+from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
+from subspaces.graph import spectral_labels
+from subspaces.metrics import clustering_accuracy
+from subspaces.partition import vector_counts
+from subspaces.self_expression import ADMM, affinity, self_codes
+
+MAX_ROWS = 4000
+MASS = 0.85
+
+
+def data_sets():
+    """Name, number of clusters, draws."""
+    for dims, space in (((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)):
+        draws = [make_subspaces(dims, space, outliers=0.3, random_state=seed) for seed in range(3)]
+        yield f"({', '.join(map(str, dims))}) R^{space} 30%", len(dims), draws
+    yield "Yale, 8 persons", 8, [load_yaleb(8, random_state=seed, drop_components=0) for seed in range(5)]
+    for digits in ("17", "49", "248", "368", "25789", "0123456789"):
+        yield f"MNIST {digits}", len(digits), [some_rows(*load_mnist([int(digit) for digit in digits]))]
+    yield "penDigits", 10, [some_rows(*load_pendigits())]
+
+
+def some_rows(X, y):
+    rows = np.random.RandomState(0).choice(len(X), MAX_ROWS, replace=False)
+    return X[rows], y[rows]
+
+
+def measure(X, y, n_clusters: int) -> dict[str, float]:
+    codes = self_codes(unit_rows(X), ADMM(), affine=False).matrix
+    counts = [count + 1 for count in vector_counts(n_clusters)]
+
+    def accuracy(mass: float, counts: list[int]) -> float:
+        labels = spectral_labels(affinity(codes, mass=mass), n_clusters, counts=counts, rng=np.random.RandomState(0))
+        return clustering_accuracy(y, labels)
+
+    return {
+        "published": accuracy(1.0, [n_clusters]),
+        "largest entries": accuracy(MASS, [n_clusters]),
+        "chosen vectors": accuracy(1.0, counts),
+        "both": accuracy(MASS, counts),
+        "oracle": max(accuracy(MASS, [count]) for count in counts),
+    }
+
+
+def main() -> None:
+    results = {}
+    for name, n_clusters, draws in data_sets():
+        runs = [measure(X, y, n_clusters) for X, y in draws]
+        results[name] = {key: round(float(np.mean([run[key] for run in runs])), 4) for key in runs[0]}
+        print(name, results[name], flush=True)
+    path = Path(__file__).parent / "results" / "study_graph.json"
+    path.write_text(json.dumps({"command": "python benchmarks/study_graph.py", "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
