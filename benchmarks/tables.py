@@ -154,6 +154,7 @@ def graph() -> list[str]:
         "chosen vectors": "chosen eigenvectors",
         "both": "both",
         "oracle": "oracle",
+        "unscaled": "both, rows not scaled",
     }
     lines = ["| data | " + " | ".join(keys.values()) + " |", "|---" * (1 + len(keys)) + "|"]
     for name, row in results("study_graph").items():
@@ -161,10 +162,27 @@ def graph() -> list[str]:
     return lines
 
 
+def flats() -> list[str]:
+    measured = results("study_flats")
+    variants = list(next(iter(measured.values())))
+    lines = ["| data | " + " | ".join(variants) + " |", "|---" * (1 + len(variants)) + "|"]
+    for name, row in measured.items():
+        lines.append(f"| {name} | " + " | ".join(f"{row[variant]:.3f}" for variant in variants) + " |")
+    return lines
+
+
+def counts() -> list[str]:
+    found = json.loads((ROOT / "benchmarks" / "results" / "study_flats.json").read_text())["found"]
+    lines = ["| data | clusters | found, draw by draw |", "|---|---|---|"]
+    for name, row in found.items():
+        lines.append(f"| {name} | {row['true']} | {', '.join(map(str, row['found']))} |")
+    return lines
+
+
 TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "README.md": [accuracy],
     "docs/choosing.md": [regime, partition, paper],
-    "docs/methods.md": [methods, others, large, graph],
+    "docs/methods.md": [methods, others, flats, counts, large, graph],
 }
 
 
