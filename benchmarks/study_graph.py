@@ -3,9 +3,9 @@
     python benchmarks/study_graph.py
 
 The same codes (`ADMM` with its defaults) are cut four times: all entries and K eigenvectors, as published; the largest
-entries that hold 85 % of a code; the number of eigenvectors chosen by modularity; and both. "oracle" takes the number of
-eigenvectors that the classes like best: what a perfect choice would give. "unscaled" is both, on rows that are not
-scaled to unit norm. Writes
+entries that hold 85 % of a code; the number of eigenvectors chosen by modularity; and both. "oracle" takes the number
+of eigenvectors that the classes like best: what a perfect choice would give. "unscaled" is both, on rows that are not
+scaled to unit norm. For faces the codes of the published recipe, with gross errors, are cut as published too. Writes
 benchmarks/results/study_graph.json. Data are read from the folder named by SUBSPACES_DATA.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from subspaces import SSC
 from subspaces._array import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
 from subspaces.graph import spectral_labels
@@ -68,8 +69,19 @@ def main() -> None:
         runs = [measure(X, y, n_clusters) for X, y in draws]
         results[name] = {key: round(float(np.mean([run[key] for run in runs])), 4) for key in runs[0]}
         print(name, results[name], flush=True)
+    record = {"command": "python benchmarks/study_graph.py", "results": results, "published faces": published_faces()}
     path = Path(__file__).parent / "results" / "study_graph.json"
-    path.write_text(json.dumps({"command": "python benchmarks/study_graph.py", "results": results}, indent=1) + "\n")
+    path.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def published_faces() -> float:
+    """Mean accuracy on faces of what was published for them."""
+    scores = []
+    for seed in range(5):
+        X, y = load_yaleb(8, random_state=seed, drop_components=0)
+        model = SSC(8, solver=ADMM(20, outliers=True), mass=1.0, n_components=8, random_state=seed).fit(X)
+        scores.append(clustering_accuracy(y, model.labels_))
+    return round(float(np.mean(scores)), 4)
 
 
 if __name__ == "__main__":

@@ -220,6 +220,14 @@ class TestRowsOfEveryKind:
         again = pickle.loads(pickle.dumps(fitted))
         np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
 
+    def test_tensors_on_the_host_are_rows_too(self, model):
+        torch = pytest.importorskip("torch")
+        X, _ = make_subspaces((1, 1), 4, points_per_subspace=20, random_state=0)
+        plain_labels = fit(model, X).labels_
+        fitted = fit(model, torch.as_tensor(X))
+        np.testing.assert_array_equal(np.asarray(fitted.labels_), plain_labels)
+        np.testing.assert_array_equal(np.asarray(fitted.predict(torch.as_tensor(X))), fitted.predict(X))
+
     def test_two_far_segments_are_found_in_either_precision(self, model):
         if model.get_params().get("solver") == "omp":
             pytest.skip("on a line one pick says all, and the others join nothing: the graph falls apart")

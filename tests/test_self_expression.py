@@ -233,6 +233,10 @@ class TestAffinity:
         assert weights.nnz == 2 * kept
         assert weights[0, 1] == 1
 
+    def test_small_codes_keep_their_edges_beside_large_ones(self):
+        codes = csr_matrix(([1e8, 1e-20], ([0, 1], [1, 2])), shape=(3, 3))
+        np.testing.assert_allclose(affinity(codes, mass=0.9).toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
     def test_weights_are_symmetric_and_not_negative(self):
         weights = affinity(self_codes(planes(), ADMM(), affine=False).matrix, mass=0.7)
         assert (weights != weights.T).nnz == 0

@@ -14,10 +14,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces import SSC, SSSC
+from subspaces import SLBF, SSC, SSSC
 from subspaces._array import unit_rows
 from subspaces.cluster_flats import agreeing_dim, cluster_flats
 from subspaces.datasets import load_mnist, load_yaleb, make_motions, make_subspaces
+from subspaces.flats import squared_distances
 from subspaces.kflats import flats_of_labels
 from subspaces.metrics import clustering_accuracy, subspace_recovery_error, wrong_connection_share
 from subspaces.residuals import cluster_grams, least_residual
@@ -122,6 +123,45 @@ class TestSSC:
         first, second = (SSC(2, random_state=0).fit(scale * planes[0]).labels_ for scale in (1, 1e-3))
         assert clustering_accuracy(first, second) == 1
 
+    @pytest.mark.parametrize("outliers", [False, True])
+    @pytest.mark.parametrize("scale", [1e-8, 1e8])
+    def test_affine_codes_do_not_depend_on_the_unit(self, scale, outliers):
+        X, _ = make_subspaces((2, 2), 6, affine=True, points_per_subspace=30, random_state=0)
+        first, second = (
+            SSC(2, affine=True, solver=ADMM(outliers=outliers), random_state=0).fit(factor * X) for factor in (1, scale)
+        )
+        np.testing.assert_allclose(second.codes_.toarray(), first.codes_.toarray(), atol=1e-6)
+        np.testing.assert_allclose(np.asarray(second.codes_.sum(axis=1)), 1, atol=0.1)
+
+    @pytest.mark.parametrize("solver", ["admm", "elastic_net", "omp"])
+    @pytest.mark.parametrize("estimator", [SSC, SSSC])
+    def test_affine_codes_move_with_the_rows(self, estimator, solver):
+        X, _ = make_subspaces((2, 2), 6, affine=True, points_per_subspace=30, random_state=0)
+        first, second = (
+            estimator(2, affine=True, solver=solver, random_state=0).fit(X + offset) for offset in (0, 1000)
+        )
+        np.testing.assert_allclose(second.codes_.toarray(), first.codes_.toarray(), atol=1e-5)
+        np.testing.assert_array_equal(second.predict(X + 1000), first.predict(X))
+
+    def test_affine_flats_are_flats_of_the_rows(self):
+        X, y = make_subspaces((2, 2), 6, affine=True, points_per_subspace=40, noise=0, outliers=0, random_state=0)
+        model = SSC(2, affine=True, subspace_dim=2, random_state=0).fit(X + 50)
+        assert clustering_accuracy(y, model.labels_) == 1
+        distances = squared_distances(X + 50, model.cluster_bases_).min(axis=1)
+        np.testing.assert_allclose(distances, 0, atol=1e-8)
+
+    def test_copies_are_not_told_apart(self):
+        X = np.repeat(np.eye(4)[:3] + 0.1, 10, axis=0)
+        for model in (SSC(5, random_state=0), SSC(5, solver="omp"), SSSC(5, random_state=0), SLBF(5)):
+            with pytest.warns(ConvergenceWarning, match="Only 3 of n_clusters=5"):
+                labels = model.fit(X).labels_
+            assert all(len(set(group)) == 1 for group in labels.reshape(3, 10))
+
+    def test_parameters_set_after_fit_do_not_change_what_was_fitted(self, planes):
+        for model in (SSC(2, random_state=0), SSSC(2, n_in_sample=50, random_state=0)):
+            before = model.fit(planes[0]).predict(planes[0])
+            np.testing.assert_array_equal(model.set_params(affine=True, normalize=False).predict(planes[0]), before)
+
     def test_the_same_seed_gives_the_same_labels(self, planes):
         first, second = (SSC(2, random_state=3).fit(planes[0]).labels_ for _ in range(2))
         np.testing.assert_array_equal(first, second)
@@ -135,8 +175,8 @@ class TestSSC:
         assert SSC(2, random_state=0).fit(X).subspace_dim_ <= 6
 
     def test_unfinished_codes_warn(self, planes):
-        with pytest.warns(ConvergenceWarning, match="max_iter=10 iterations"):
-            SSC(2, solver=ADMM(max_iter=10), random_state=0).fit(planes[0])
+        with pytest.warns(ConvergenceWarning, match="not finished after 4 iterations"):
+            SSC(2, solver=ADMM(max_iter=4), random_state=0).fit(planes[0])
 
     def test_it_tells_how_far_it_is(self, planes, caplog, monkeypatch):
         monkeypatch.setattr("subspaces.self_expression._base.REPORT_SECONDS", 0.0)
@@ -159,7 +199,9 @@ class TestSSC:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"solver": "lasso"}, "solver='lasso' is not known: use one of 'admm', 'omp', 'elastic_net'"),
+            ({"solver": "lasso"}, "solver='lasso' is not known: use one of 'admm', 'omp', 'elastic_net', or an object"),
+            ({"solver": ADMM}, "is not known: use one of"),
+            ({"solver": ["admm"]}, "is not known: use one of"),
             ({"mass": 1.5}, "mass=1.5 must be at most 1"),
             ({"mass": 0}, "mass=0 must be positive"),
             ({"affine": "auto"}, "affine='auto' is not known"),
@@ -204,7 +246,7 @@ class TestSSSC:
         np.testing.assert_array_equal(model.predict(X)[rest], expected)
 
     def test_the_sample_must_hold_every_cluster(self, planes):
-        with pytest.raises(ValueError, match="n_in_sample=3 must be at least 5"):
+        with pytest.raises(ValueError, match="n_in_sample=3 must be at least 5: every one of n_clusters=5"):
             SSSC(5, n_in_sample=3).fit(planes[0])
 
     def test_not_fitted(self, planes):

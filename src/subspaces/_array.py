@@ -73,11 +73,6 @@ def like(values: NDArray[Any], x: Array) -> Array:
     return namespace(x).asarray(values, dtype=x.dtype, device=device(x))
 
 
-def index_like(rows: Indices, x: Array) -> Any:
-    """NumPy indices in the library and on the device of `x`."""
-    return follow(rows, x)
-
-
 def follow(result: NDArray[Any], x: Array) -> Any:
     """A NumPy `result`, in its own dtype, in the library and on the device of the rows `x` that it belongs to."""
     return result if is_host(x) else namespace(x).asarray(result, device=device(x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
@@ -9,13 +10,42 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 
-def one_thread() -> AbstractContextManager[Any]:
+class _OneThread:
+    """The context of `one_thread`: the first to enter notes the number of threads, the last to leave restores it.
+
+    Each by itself would restore what it found, and of two that overlap the later would find, and restore, the limit.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._depth:
+                self._before = [library.num_threads for library in _libraries()]
+            self._depth += 1
+            # Every time: some libraries count for each Python thread by itself.
+            _set_threads([1] * len(self._before))
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                _set_threads(self._before)
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_thread() -> AbstractContextManager[None]:
     """A context in which BLAS and LAPACK use one thread.
 
     Small or tridiagonal eigenproblems gain nothing from threads, and on a busy machine the threads wait for each
     other: the same work then takes ten times as long.
     """
-    return _controller().limit(limits=1, user_api="blas")
+    return _ONE_THREAD
 
 
 @cache
@@ -26,4 +56,16 @@ def _controller() -> ThreadpoolController:
 
 def n_threads() -> int:
     """How many threads BLAS uses here: those of the machine, or what the user has set."""
-    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
+    return max((library.num_threads for library in _libraries()), default=1)
+
+
+def _libraries() -> list[Any]:
+    return [library for library in _controller().lib_controllers if library.user_api == "blas"]
+
+
+def _set_threads(counts: list[int]) -> None:
+    for library, count in zip(_libraries(), counts, strict=True):
+        # From version 3.8 on threadpoolctl lets only the thread that set a limit first change it, and ignores others.
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+        library.set_num_threads(count)

@@ -15,12 +15,14 @@ from sklearn.utils.validation import validate_data
 from subspaces._array import Array, Labels, is_host, namespace
 
 
-def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_features: int = 1) -> Array:
+def check_rows(
+    estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_features: int = 1, device: bool = False
+) -> Array:
     """`X` as a finite float32 or float64 array (n, p); other numbers become float64.
 
-    An array of another library, on a device or not, stays there.
+    With `device`, an array of another library stays what it is, and where it is.
     """
-    if array_api_compat.is_array_api_obj(X) and not is_host(X):
+    if device and array_api_compat.is_array_api_obj(X) and not is_host(X):
         return _check_device_rows(estimator, X, reset=reset, min_features=min_features)
     rows: Array = validate_data(
         estimator,
@@ -37,7 +39,11 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_featu
 def _check_device_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_features: int) -> Array:
     """The same checks in the array API."""
     xp = namespace(X)
-    if X.ndim != 2 or not len(X):
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
+    # What torch would differentiate through is of no use here.
+    X = X.detach() if hasattr(X, "detach") else X
+    if X.ndim != 2 or not X.shape[0]:
         raise ValueError(f"Expected 2D array of at least one row, got shape {tuple(X.shape)} instead: reshape X.")
     rows: Array = X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
     if not bool(xp.all(xp.isfinite(rows))):

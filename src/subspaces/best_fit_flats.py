@@ -98,7 +98,8 @@ class LBF(FlatsClustering):
     ----------
     n_clusters : int or "auto", default=8
         Number K of clusters. "auto" takes the number, from 2 to `max_clusters`, after which the logarithm of the energy
-        bends most, or 1 where one flat fits all rows.
+        bends most, or 1 where one flat fits all rows; the search has candidates of its own, as many and as large as
+        published.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the flats. "auto" tries 1 to 12 on a sample and takes the one after which the fit gains little;
         with up to three columns also 0, points, as affine flats can be.
@@ -228,14 +229,14 @@ class LBF(FlatsClustering):
         return n_clusters, dim
 
     def _check_parameters(self, x: Array) -> None:
+        for name in ("n_init", "max_clusters", "max_iter"):
+            check_integer(name, getattr(self, name), low=1)
         if not is_auto(self.n_clusters):
             check_n_clusters(self.n_clusters, x)
         if not is_auto(self.n_candidates):
-            low = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
+            low = self.max_clusters if is_auto(self.n_clusters) else int(self.n_clusters)
             check_integer("n_candidates", self.n_candidates, low=low, hint="each cluster takes one of them")
         as_neighborhood(self.neighborhood)
         for name in ("affine", "normalize", "polish"):
             check_option(name, getattr(self, name), (True, False))
         check_dim(self.subspace_dim, x, affine=self.affine)
-        for name in ("n_init", "max_clusters", "max_iter"):
-            check_integer(name, getattr(self, name), low=1)

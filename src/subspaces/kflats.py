@@ -175,7 +175,7 @@ def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.Random
         starts = lbf_starts(sample, n_clusters, dim, affine=affine, n_starts=SEARCH_STARTS, rng=rng)
         fit = best_kflats(sample, starts, affine=affine, loss="median", max_iter=SEARCH_STEPS)
         levels.append(log_level(fit.distances, x.shape[1] - dim, rounding(sample, affine)))
-    report(verbose, "logarithm of the noise level for subspace_dim=1, 2, ...: %s", np.round(levels, 3))
+    report(verbose, "logarithm of the noise level for subspace_dim=%s: %s", dims, np.round(levels, 3))
     return dims[level_knee(dims, np.array(levels))]
 
 
@@ -183,23 +183,24 @@ class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     """What estimators share that give each row to the nearest of `flats_`, one flat for each cluster."""
 
     flats_: Flats
-    _flats: Flats  # of the prepared rows
+    normalize: bool
+    _unit: bool  # whether the rows of fit were scaled
 
     def predict(self, X: ArrayLike) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), seen or new: that of the nearest flat."""
-        return nearest_flats(self._check_new(X), self._flats).labels
+        return nearest_flats(self._check_new(X), self.flats_).labels
 
     def transform(self, X: ArrayLike) -> Array:
         """Distance of each row of `X` (n, p) to the flat of each cluster: (n, K)."""
         rows = self._check_new(X)
-        squared_distances = distances_to(self._flats)
-        blocks = row_blocks(len(rows), distance_row_bytes(self._flats, rows.dtype))
+        squared_distances = distances_to(self.flats_)
+        blocks = row_blocks(len(rows), distance_row_bytes(self.flats_, rows.dtype))
         return np.concatenate([np.sqrt(squared_distances(rows[block])) for block in blocks])
 
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Minus the mean energy of the rows of `X` (n, p): larger is better. It grows with subspace_dim and K."""
         rows = self._check_new(X)
-        return -nearest_flats(rows, self._flats, loss=getattr(self, "loss", "median")).energy / len(rows)
+        return -nearest_flats(rows, self.flats_, loss=getattr(self, "loss", "median")).energy / len(rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,12 +209,12 @@ class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        return prepare(check_rows(self, X, reset=False), unit=self.normalize)
+        return prepare(check_rows(self, X, reset=False), unit=self._unit)
 
     def _keep(self, fit: FlatsFit) -> None:
         """Store a fit; flats through the origin are those of X too, whatever the length of its rows."""
         self.labels_, self.energy_, self.n_iter_ = fit.labels, fit.energy, fit.n_iter
-        self.flats_ = self._flats = fit.flats
+        self.flats_, self._unit = fit.flats, self.normalize
         self.subspace_dim_ = fit.flats.dim
         self._n_features_out = len(fit.flats)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subspaces._array import Array, unit_rows
+from subspaces._array import Array, Labels, unit_rows
 from subspaces._blocks import row_blocks
 from subspaces._pca import principal_directions
 from subspaces.flats import Flats
@@ -72,6 +72,12 @@ def mean_offset(x: Array) -> float:
     spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(len(x), 8 * x.shape[1])) / len(x)
     offset = float(np.linalg.norm(mean))
     return offset / float(np.sqrt(spread / len(x))) if spread > 0 else (np.inf if offset > 0 else 0.0)
+
+
+def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
+    """Labels (n,) by which only equal rows of `x` (n, p) share a cluster, where there are no more distinct rows."""
+    copies = np.unique(x, axis=0, return_inverse=True)[1].astype(np.int32)
+    return copies if copies.max() < n_clusters else None
 
 
 def column_means(x: Array) -> Array:

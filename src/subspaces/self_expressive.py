@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, follow, to_host, unit_rows
+from subspaces._array import Array, Labels, follow, like, namespace, to_host, unit_rows
 from subspaces._log import report
 from subspaces._validation import (
     check_integer,
@@ -24,10 +24,12 @@ from subspaces._validation import (
     warn_if_empty,
 )
 from subspaces.cluster_flats import cluster_flats
+from subspaces.flats import Flats
 from subspaces.graph import spectral_labels
 from subspaces.kflats import nearest_flats
 from subspaces.partition import vector_counts
 from subspaces.residuals import cluster_grams, least_residual
+from subspaces.rows import labels_of_copies
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
 
 SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
@@ -49,8 +51,9 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
-        if not isinstance(self.solver, Solver):
-            check_option("solver", self.solver, tuple(SOLVERS))
+        if not isinstance(self.solver, Solver) and not (isinstance(self.solver, str) and self.solver in SOLVERS):
+            names = ", ".join(map(repr, SOLVERS))
+            raise ValueError(f"solver={self.solver!r} is not known: use one of {names}, or an object: ADMM(alpha=20).")
         check_option("affine", self.affine, (True, False))
         check_option("normalize", self.normalize, (True, False, "auto"))
         if check_positive("mass", self.mass) > 1:
@@ -58,24 +61,34 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
         self.normalize_ = not self.affine if is_auto(self.normalize) else bool(self.normalize)
+        # Affine combinations move with the rows: near their mean nothing but their differences counts.
+        moved = self.affine and not self.normalize_
+        self._mean = to_host(namespace(x).mean(x, axis=0)) if moved else np.zeros(x.shape[1])
 
     def _prepare(self, x: Array) -> Array:
-        return unit_rows(x) if self.normalize_ else x
+        return unit_rows(x) if self.normalize_ else x - like(self._mean, x)
+
+    def _check_new(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False, device=True)
 
     def _cluster(self, rows: Array, rng: np.random.RandomState) -> Labels:
-        """Clusters (m,) of rows (m, p) by the graph of their codes."""
+        """Clusters (m,) of rows (m, p) by the graph of their codes; where only copies can share one, these do."""
         solver = self.solver if isinstance(self.solver, Solver) else SOLVERS[self.solver]()
         codes = self_codes(rows, solver, affine=self.affine, verbose=self.verbose)
         self.codes_, self.n_iter_ = codes.matrix, int(codes.n_iter.max())
         unfinished = int((~codes.converged).sum())
         if unfinished > UNFINISHED_SHARE * len(rows):
             warnings.warn(
-                f"{unfinished} of {len(rows)} codes are not finished after max_iter={solver.max_iter} iterations: "
-                f"raise max_iter, raise tol, or lower alpha of {type(solver).__name__}.",
+                f"{unfinished} of {len(rows)} codes are not finished after {self.n_iter_} iterations: raise max_iter "
+                f"or tol of {type(solver).__name__}, or lower its alpha.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         self.affinity_matrix_ = affinity(self.codes_, mass=self.mass)
+        copies = labels_of_copies(to_host(rows), self.n_clusters)
+        if copies is not None:
+            return copies
         report(self.verbose, "cutting the graph of %d rows", len(rows))
         # The trivial eigenvector is one of them here.
         counts = [count + 1 for count in vector_counts(self.n_clusters)]
@@ -181,7 +194,7 @@ class SSC(_SelfExpressive):
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2)
+        x = check_rows(self, X, reset=True, min_features=2, device=True)
         self._check_parameters(x)
         dim = None
         if not is_auto(self.subspace_dim):
@@ -189,8 +202,10 @@ class SSC(_SelfExpressive):
             dim = check_integer("subspace_dim", self.subspace_dim, low=1, high=x.shape[1] - 1, hint=hint)
         rows = self._prepare(x)
         labels = self._cluster(rows, check_random_state(self.random_state))
-        self.cluster_bases_ = cluster_flats(to_host(rows), labels, self.n_clusters, dim=dim, affine=self.affine)
-        self.subspace_dim_ = self.cluster_bases_.dim
+        host = to_host(rows)
+        self._flats = cluster_flats(host, labels, self.n_clusters, dim=dim, affine=self.affine)
+        self.cluster_bases_ = Flats(self._flats.centers + self._mean.astype(host.dtype), self._flats.bases)
+        self.subspace_dim_ = self._flats.dim
         self.outlier_scores_ = follow(np.asarray(abs(self.codes_).sum(axis=1)).ravel(), x)
         self.labels_ = follow(labels, x)
         warn_if_empty(labels, self.n_clusters, "look at the solver and its alpha")
@@ -202,9 +217,8 @@ class SSC(_SelfExpressive):
         Codes label the rows of `fit` as a whole, flats label one row by itself: on those rows the two agree for most,
         and `labels_` is the better.
         """
-        check_is_fitted(self)
-        x = check_rows(self, X, reset=False)
-        return follow(nearest_flats(to_host(self._prepare(x)), self.cluster_bases_).labels, x)
+        x = self._check_new(X)
+        return follow(nearest_flats(to_host(self._prepare(x)), self._flats).labels, x)
 
 
 class SSSC(_SelfExpressive):
@@ -286,16 +300,17 @@ class SSSC(_SelfExpressive):
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2)
+        x = check_rows(self, X, reset=True, min_features=2, device=True)
         self._check_parameters(x)
         ridge = check_positive("ridge", self.ridge)
-        size = min(check_integer("n_in_sample", self.n_in_sample, low=self.n_clusters), len(x))
+        hint = f"every one of n_clusters={self.n_clusters} clusters needs a row in the sample"
+        size = min(check_integer("n_in_sample", self.n_in_sample, low=self.n_clusters, hint=hint), len(x))
         rng = check_random_state(self.random_state)
         self.sample_indices_ = np.sort(rng.choice(len(x), size, replace=False))
         sample = self._prepare(x[self.sample_indices_])
         labels = self._cluster(sample, rng)
         report(self.verbose, "labelling %d rows by the sample", len(x))
-        self._length = typical_length(sample)
+        self._length = typical_length(sample) if self.affine else None
         self._grams = cluster_grams(self._residual_rows(sample), labels, self.n_clusters, ridge=ridge)
         everyone = least_residual(self._residual_rows(self._prepare(x)), self._grams)
         everyone[self.sample_indices_] = labels
@@ -305,9 +320,8 @@ class SSSC(_SelfExpressive):
 
     def predict(self, X: ArrayLike) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) that reproduces it best: the rule for all rows outside the sample."""
-        check_is_fitted(self)
-        x = check_rows(self, X, reset=False)
+        x = self._check_new(X)
         return follow(least_residual(self._residual_rows(self._prepare(x)), self._grams), x)
 
     def _residual_rows(self, rows: Array) -> Array:
-        return to_host(homogeneous(rows, self._length) if self.affine else rows)
+        return to_host(rows if self._length is None else homogeneous(rows, self._length))

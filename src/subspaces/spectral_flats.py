@@ -26,6 +26,7 @@ from subspaces.candidate_flats import local_flats
 from subspaces.flats import Beta2, Flats, as_neighborhood, distances_to, rows_to_fit, smallest
 from subspaces.graph import spectral_labels
 from subspaces.kflats import check_dim, choose_dim, prepare, rounding
+from subspaces.rows import labels_of_copies
 
 
 def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int, verbose: int = 0) -> csr_matrix:
@@ -87,7 +88,7 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     A flat is fitted to the neighbourhood of every row; two rows are alike where each lies near the flat of the other.
     The graph of the most alike rows is cut by spectral clustering. Use it where clusters are curved, so that no single
-    flat fits one, and n is at most some ten thousand: time grows with n^2, memory with n.
+    flat fits one, and n is at most some ten thousand: time grows with n^2, memory with n p d.
 
     Parameters
     ----------
@@ -171,7 +172,8 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         x = check_rows(self, X, reset=True, min_features=2)
         self._check_parameters(x)
         rng = check_random_state(self.random_state)
-        rows = prepare(x, unit=self.normalize)
+        self._unit = self.normalize
+        rows = prepare(x, unit=self._unit)
         dim = self.subspace_dim
         if is_auto(dim):
             dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng, verbose=self.verbose)
@@ -188,7 +190,9 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.affinity_matrix_ = flat_affinity(
             rows, self.flats_, self._scales, n_nearest=self.n_nearest, verbose=self.verbose
         )
-        self.labels_ = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng)
+        copies = labels_of_copies(rows, self.n_clusters)
+        # Where only copies can share a cluster, these do.
+        self.labels_ = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng) if copies is None else copies
         warn_if_empty(self.labels_, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
         return self
 
@@ -199,7 +203,7 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         more than this: a row of `fit` can get another label than in `labels_`.
         """
         check_is_fitted(self)
-        rows = prepare(check_rows(self, X, reset=False), unit=self.normalize)
+        rows = prepare(check_rows(self, X, reset=False), unit=self._unit)
         return votes(rows, self.flats_, self._scales, self.labels_, n_nearest=self.n_nearest)
 
     def _check_parameters(self, x: Array) -> None:

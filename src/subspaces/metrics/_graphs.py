@@ -157,8 +157,8 @@ def subspace_preserving_rate(y_true: ArrayLike, coefficients: Any, *, tol: float
     >>> subspace_preserving_rate([0, 0, 1, 1], [[0, -3, 1, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]])
     0.75
     """
-    if not 0 <= tol < 1:
-        raise ValueError(f"tol={tol} must be at least 0 and below 1: it is a share of the coefficients of a row.")
+    if not isinstance(tol, int | float | np.number) or not 0 <= tol < 1:
+        raise ValueError(f"tol={tol!r} must be at least 0 and below 1: it is a share of the coefficients of a row.")
     shares = _wrong_shares(y_true, coefficients)
     # NaN, the share of rows without connections, compares as not preserved.
     return float(np.mean(shares <= tol))

@@ -12,7 +12,7 @@ from subspaces._array import (
     Indices,
     clip_into,
     device,
-    index_like,
+    follow,
     like,
     namespace,
     subtract_product,
@@ -20,7 +20,16 @@ from subspaces._array import (
 )
 from subspaces._blocks import row_blocks
 from subspaces._validation import check_integer, check_option, check_positive
-from subspaces.self_expression._base import Coder, Codes, Solver, coherence, dense_as_csr, rows_in_cache
+from subspaces.self_expression._base import (
+    Coder,
+    Codes,
+    Solver,
+    coherence,
+    dense_as_csr,
+    homogeneous,
+    rows_in_cache,
+    typical_length,
+)
 
 # What it costs that the two copies of a code differ. 1 / PENALTY is about the size of an entry; it sets how fast the
 # method converges, not to what.
@@ -29,8 +38,8 @@ PENALTY = 30.0
 RELAXATION = 1.8
 # Rows are looked at, and finished ones replaced, every so many iterations.
 CHECK_EVERY = 10
-# How often a place is taken by another row.
-REFILLS = 8
+# How often a place is taken by another row. More would gain little, and an interrupt waits for the block to end.
+REFILLS = 3
 
 
 class ADMM(Solver):
@@ -48,10 +57,11 @@ class ADMM(Solver):
     outliers : bool, default=False
         Whether entries of a row may be grossly wrong.
     tol : float, default=1e-2
-        A row is finished when its two copies differ in no entry by more than this share of the threshold; the
-        objective is then within about the same share of the smallest.
+        A row is finished when its two copies differ in no entry by more than this share of the threshold. The
+        objective is then within about the same share of the smallest; with `outliers`, where y is only met in the end,
+        it takes a hundredth of that.
     max_iter : int, default=1000
-        Iterations at most.
+        Iterations at most, in tens.
 
     References
     ----------
@@ -105,8 +115,8 @@ def prepare_lasso(x: Array, *, fidelity: float, error_weight: float | None = Non
     slack = np.full(p, PENALTY / fidelity)
     dictionary = x
     if affine:
-        # One more coordinate, one for every row, to be met exactly: coefficients sum to one.
-        dictionary = xp.concat([x, like(np.ones((n, 1)), x)], axis=1)
+        # One more coordinate, the same for every row, to be met exactly: coefficients sum to one.
+        dictionary = homogeneous(x, typical_length(x))
         slack = np.append(slack, 0.0)
     if error_weight is not None:
         dictionary = xp.concat([dictionary, like(np.eye(p, len(slack)) / error_weight, x)], axis=0)
@@ -142,20 +152,21 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
     """
     xp = namespace(lasso.dictionary)
     limit = 1 / PENALTY
+    n_steps = min(CHECK_EVERY, max_iter)
     waiting = rows[slots:]
     own = rows[:slots].copy()  # the row that each slot works on
     place = np.arange(len(own))  # where it stands among the rows
     age = np.zeros(len(own), np.int64)
     total = xp.zeros((len(own), len(lasso.dictionary)), dtype=lasso.dictionary.dtype, device=device(lasso.dictionary))
     clipped, scratch = xp.empty_like(total), xp.empty_like(total)
-    carried = xp.zeros_like(lasso.dictionary[index_like(own, total)])
+    carried = xp.zeros_like(lasso.dictionary[follow(own, total)])
     finished: list[tuple[Indices, csr_matrix]] = []
     n_iter = np.zeros(len(rows), np.int64)
     converged = np.zeros(len(rows), bool)
     while len(own):
-        slot, column = index_like(np.arange(len(own)), total), index_like(own, total)
+        slot, column = follow(np.arange(len(own)), total), follow(own, total)
         targets = lasso.dictionary[column]
-        for _ in range(CHECK_EVERY):
+        for _ in range(n_steps):
             clip_into(total, limit, clipped)
             # A row may not use itself: that entry is all multiplier.
             clipped[slot, column] = total[slot, column]
@@ -165,7 +176,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
             subtract_product(clipped, dual, lasso.dictionary, scratch)
             clipped *= -RELAXATION
             total += clipped
-        age += CHECK_EVERY
+        age += n_steps
         calm = to_host(xp.maximum(xp.max(clipped, axis=1), -xp.min(clipped, axis=1))) <= RELAXATION * tol * limit
         done = calm | (age >= max_iter)
         if not done.any():
@@ -177,12 +188,12 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
         filled, empty = leaving[: len(arriving)], leaving[len(arriving) :]
         first = len(rows) - len(waiting) - len(arriving)
         own[filled], place[filled], age[filled] = arriving, np.arange(first, first + len(arriving)), 0
-        total[index_like(filled, total)] = 0
-        carried[index_like(filled, total)] = 0
+        total[follow(filled, total)] = 0
+        carried[follow(filled, total)] = 0
         if len(empty):
             kept = np.delete(np.arange(len(own)), empty)
             own, place, age = own[kept], place[kept], age[kept]
-            total, carried = total[index_like(kept, total)], carried[index_like(kept, total)]
+            total, carried = total[follow(kept, total)], carried[follow(kept, total)]
             clipped, scratch = clipped[: len(own)], scratch[: len(own)]
     order = np.argsort(np.concatenate([places for places, _ in finished]))
     return Codes(vstack([codes for _, codes in finished], format="csr")[order], n_iter, converged)
@@ -191,6 +202,6 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
 def _sparse_codes(total: Array, slots: Indices, own: Indices, n_rows: int) -> csr_matrix:
     """C = T - clip(T) of some slots, without the entry of the row itself and those that take up errors."""
     xp = namespace(total)
-    chosen = total[index_like(slots, total)][:, :n_rows]
-    chosen[index_like(np.arange(len(slots)), total), index_like(own, total)] = 0
+    chosen = total[follow(slots, total)][:, :n_rows]
+    chosen[follow(np.arange(len(slots)), total), follow(own, total)] = 0
     return dense_as_csr(chosen - xp.clip(chosen, -1 / PENALTY, 1 / PENALTY))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix, vstack
 from sklearn.base import BaseEstimator
 
-from subspaces._array import Array, Indices, index_like, is_host, like, namespace, to_host
+from subspaces._array import Array, Indices, follow, is_host, like, namespace, to_host
 from subspaces._blocks import BLOCK_BYTES
 from subspaces._log import report
 from subspaces._threads import n_threads, one_thread
@@ -66,15 +66,22 @@ def self_codes(x: Array, solver: Solver, *, affine: bool, verbose: int = 0) -> C
     of the work gains from threads only in this way. Memory is that of the blocks and of the entries that are not zero.
     """
     n = len(x)
+    if n == 1:
+        return Codes(csr_matrix((1, 1), dtype=to_host(x).dtype), np.zeros(1, np.int64), np.ones(1, bool))
     coder = solver.coder(x, affine=affine)
     n_workers = n_threads() if is_host(x) else 1
     # Blocks of equal size, so that no worker waits for a last large one.
     n_blocks = n_workers * -(-n // (n_workers * solver.block_size(x)))
     blocks = [block for block in np.array_split(np.arange(n), n_blocks) if len(block)]
+
+    def work(rows: Indices) -> Codes:
+        with one_thread():
+            return coder(rows)
+
     parts = []
     started = last = time.monotonic()
     with one_thread(), ThreadPoolExecutor(n_workers) as pool:
-        for block, part in zip(blocks, pool.map(coder, blocks), strict=True):
+        for block, part in zip(blocks, pool.map(work, blocks), strict=True):
             parts.append(part)
             now = time.monotonic()
             if now - last > REPORT_SECONDS:
@@ -98,13 +105,15 @@ def affinity(codes: csr_matrix, *, mass: float = 1.0) -> csr_matrix:
     owner = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     order = np.lexsort((-weights.data, owner))
     data, columns = weights.data[order].astype(np.float64), weights.indices[order]
+    # Relative to the row's largest before anything is summed: rows of any size stand beside each other.
+    peaks = data[weights.indptr[owner]]
+    data = np.divide(data, peaks, out=np.zeros_like(data), where=peaks > 0)
     sums = np.concatenate([[0], np.cumsum(data)])
     before = sums[:-1] - sums[weights.indptr[owner]]
     total = (sums[weights.indptr[1:]] - sums[weights.indptr[:-1]])[owner]
     # The entry that passes the share is kept, so that no row loses all.
     kept = (before < mass * total) & (data > 0)
-    peaks = data[weights.indptr[owner]]
-    relative = data[kept] / peaks[kept]
+    relative = data[kept]
     picked = csr_matrix((relative, (owner[kept], columns[kept])), shape=weights.shape)
     return (picked + picked.T).tocsr()
 
@@ -125,9 +134,9 @@ def dense_as_csr(table: Array) -> csr_matrix:
 def coherence(x: Array, rows: Indices) -> Array:
     """Largest |x_i . x_j| over j != i for each of the given rows i of `x` (n, p): (b,)."""
     xp = namespace(x)
-    own = index_like(rows, x)
+    own = follow(rows, x)
     products = xp.abs(x[own] @ x.T)
-    products[index_like(np.arange(len(rows)), x), own] = 0
+    products[follow(np.arange(len(rows)), x), own] = 0
     return xp.max(products, axis=1)
 
 

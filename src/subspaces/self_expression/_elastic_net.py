@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import vstack
 
-from subspaces._array import Array, Indices, device, index_like, like, namespace, to_host
+from subspaces._array import Array, Indices, device, follow, like, namespace, to_host
 from subspaces._validation import check_integer, check_positive
 from subspaces.self_expression._base import (
     Coder,
@@ -91,7 +91,7 @@ def solve_elastic_net(x: Array, rows: Indices, alpha: float, l1_ratio: float, *,
     xp = namespace(x)
     ridge = 1 - l1_ratio
     place = np.arange(len(rows))
-    targets = x[index_like(rows, x)]
+    targets = x[follow(rows, x)]
     views = _views(x, targets, rows)
     peaks = xp.max(xp.abs(views), axis=1)
     # The largest multiple of a row at which its code is zero: where the dual begins.
@@ -112,10 +112,10 @@ def solve_elastic_net(x: Array, rows: Indices, alpha: float, l1_ratio: float, *,
         n_iter[place], converged[place] = iteration, calm & last
         stage[calm & ~last] += 1
         if done.any():
-            finished.append((place[done], dense_as_csr(codes[index_like(np.flatnonzero(done), x)])))
+            finished.append((place[done], dense_as_csr(codes[follow(np.flatnonzero(done), x)])))
             if done.all():
                 break
-            place, stage, kept = place[~done], stage[~done], index_like(np.flatnonzero(~done), x)
+            place, stage, kept = place[~done], stage[~done], follow(np.flatnonzero(~done), x)
             point, views, targets, scale = point[kept], views[kept], targets[kept], scale[kept]
             codes, gradient, fidelity = codes[kept], gradient[kept], fidelity[kept]
         step = newton_step(x, codes, gradient, fidelity, ridge)
@@ -129,7 +129,7 @@ def solve_elastic_net(x: Array, rows: Indices, alpha: float, l1_ratio: float, *,
 def _views(x: Array, points: Array, own: Indices) -> Array:
     """Inner products (b, n) of points (b, p) with all rows of `x`, zero for the row that each point belongs to."""
     views = points @ x.T
-    views[index_like(np.arange(len(own)), x), index_like(own, x)] = 0
+    views[follow(np.arange(len(own)), x), follow(own, x)] = 0
     return views
 
 
@@ -139,7 +139,7 @@ def newton_step(x: Array, codes: Array, gradient: Array, fidelity: Array, ridge:
     p = x.shape[1]
     owner, column = xp.nonzero(codes)
     sizes = np.bincount(to_host(owner), minlength=len(codes))
-    rank = index_like(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes), x)
+    rank = follow(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes), x)
     count = max(1, int(sizes.max()))
 
     def active_rows(first: int, last: int) -> Array:
@@ -149,7 +149,7 @@ def newton_step(x: Array, codes: Array, gradient: Array, fidelity: Array, ridge:
         active[owner[taken], rank[taken] - first] = x[column[taken]]
         return active
 
-    diagonal = index_like(np.arange(min(count, p)), x)
+    diagonal = follow(np.arange(min(count, p)), x)
     if count < p:
         # Woodbury: with fewer rows than columns their inner products are the smaller system.
         active = active_rows(0, count)
@@ -186,14 +186,14 @@ def step_length(
     length = xp.ones_like(slope)
     short = np.ones(len(step), bool)
     for _ in range(HALVINGS):
-        tried = index_like(np.flatnonzero(short), views)
+        tried = follow(np.flatnonzero(short), views)
         t = length[tried]
         after = _squared_excess(views[tried] + t[:, None] * change[tried], l1_ratio)
         rise = t * linear[tried] - t**2 * bend[tried] - (after - before[tried] - rounding[tried]) / (2 * (1 - l1_ratio))
         short[short] = to_host(rise < 1e-4 * t * slope[tried])
         if not short.any():
             break
-        length[index_like(np.flatnonzero(short), views)] /= 2
+        length[follow(np.flatnonzero(short), views)] /= 2
     return length
 
 

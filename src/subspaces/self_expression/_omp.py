@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subspaces._array import Array, Indices, index_like, like, namespace, to_host
+from subspaces._array import Array, Indices, follow, like, namespace, to_host
 from subspaces._validation import check_integer, check_positive
 from subspaces.self_expression._base import Coder, Codes, Solver, as_csr, homogeneous, rows_in_cache, typical_length
 
@@ -55,7 +55,7 @@ def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float) -> Codes:
     """
     xp = namespace(x)
     (b, n), p = (len(rows), len(x)), x.shape[1]
-    slot, own = index_like(np.arange(b), x), index_like(rows, x)
+    slot, own = follow(np.arange(b), x), follow(rows, x)
     left = xp.asarray(x[own], copy=True)
     floor = tol * xp.linalg.vector_norm(left, axis=1)
     lengths = xp.linalg.vector_norm(x, axis=1)
@@ -64,7 +64,7 @@ def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float) -> Codes:
     bases = like(np.zeros((b, n_nonzero, p)), x)
     triangles = like(np.tile(np.eye(n_nonzero), (b, 1, 1)), x)
     weights = like(np.zeros((b, n_nonzero)), x)
-    picks = index_like(np.zeros((b, n_nonzero), np.intp), x)
+    picks = follow(np.zeros((b, n_nonzero), np.intp), x)
     active = xp.linalg.vector_norm(left, axis=1) > floor
     steps = np.zeros(b, np.int64)
     for step in range(n_nonzero):
