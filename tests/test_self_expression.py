@@ -8,9 +8,11 @@ from sklearn.linear_model import orthogonal_mp
 
 from subspaces import _array, _blocks
 from subspaces._array import unit_rows
+from subspaces._threads import n_threads
 from subspaces.datasets import make_subspaces
 from subspaces.self_expression import ADMM, OMP, ElasticNet, affinity, self_codes
 from subspaces.self_expression import _admm as admm
+from subspaces.self_expression._base import Interrupted, Patience
 
 SOLVERS = [ADMM(), ADMM(outliers=True), ElasticNet(tol=1e-6), OMP()]
 
@@ -92,9 +94,9 @@ class TestADMM:
         x = planes(20)
         lasso = admm.prepare_lasso(x, fidelity=30.0, affine=False)
         rows = np.random.default_rng(0).permutation(len(x))[:25]
-        whole = admm.solve_lasso(lasso, np.arange(len(x)), tol=1e-3, max_iter=3000, slots=len(x))
+        whole = admm.solve_lasso(lasso, np.arange(len(x)), tol=1e-3, max_iter=3000, slots=len(x), patience=Patience())
         for slots in (1, 3, 7, 25):
-            some = admm.solve_lasso(lasso, rows, tol=1e-3, max_iter=3000, slots=slots)
+            some = admm.solve_lasso(lasso, rows, tol=1e-3, max_iter=3000, slots=slots, patience=Patience())
             np.testing.assert_allclose(some.matrix.toarray(), whole.matrix.toarray()[rows], atol=1e-10)
             np.testing.assert_array_equal(some.n_iter, whole.n_iter[rows])
             np.testing.assert_array_equal(some.converged, whole.converged[rows])
@@ -218,6 +220,51 @@ class TestEverySolver:
         x = planes(30)
         on_torch = self_codes(torch.as_tensor(x), solver, affine=False).matrix.toarray()
         np.testing.assert_allclose(on_torch, dense(x, solver), atol=1e-6)
+
+
+class TestInterrupts:
+    @pytest.mark.parametrize("solver", SOLVERS, ids=str)
+    def test_a_block_ends_when_nobody_waits(self, solver):
+        patience = Patience()
+        coder = solver.coder(planes(), affine=False)
+        coder(np.arange(3), patience)
+        patience.lose()
+        with pytest.raises(Interrupted):
+            coder(np.arange(3), patience)
+
+    def test_an_interrupt_ends_all_blocks(self, monkeypatch):
+        base = "subspaces.self_expression._base"
+        monkeypatch.setattr(f"{base}.BLOCK_BYTES", 1)
+        monkeypatch.setattr(f"{base}.REPORT_SECONDS", 0.0)
+        monkeypatch.setattr(f"{base}.n_threads", lambda: 2)
+        begun = []
+
+        class Counting(OMP):
+            def coder(self, x, *, affine):
+                inner = super().coder(x, affine=affine)
+                return lambda rows, patience: begun.append(len(rows)) or inner(rows, patience)
+
+        def interrupt(*arguments):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(f"{base}.report", interrupt)
+        before = n_threads()
+        x = np.random.default_rng(0).normal(size=(4000, 5))
+        with pytest.raises(KeyboardInterrupt):
+            self_codes(x, Counting(), affine=False)
+        assert n_threads() == before
+        assert sum(begun) < 2000
+
+    def test_an_error_in_a_block_is_the_error(self):
+        class Broken(OMP):
+            def coder(self, x, *, affine):
+                def code(rows, patience):
+                    raise MemoryError("no room")
+
+                return code
+
+        with pytest.raises(MemoryError, match="no room"):
+            self_codes(planes(), Broken(), affine=False)
 
 
 class TestAffinity:

@@ -23,6 +23,7 @@ from subspaces._validation import check_integer, check_option, check_positive
 from subspaces.self_expression._base import (
     Coder,
     Codes,
+    Patience,
     Solver,
     coherence,
     dense_as_csr,
@@ -38,8 +39,8 @@ PENALTY = 30.0
 RELAXATION = 1.8
 # Rows are looked at, and finished ones replaced, every so many iterations.
 CHECK_EVERY = 10
-# How often a place is taken by another row. More would gain little, and an interrupt waits for the block to end.
-REFILLS = 3
+# How often a place is taken by another row.
+REFILLS = 8
 
 
 class ADMM(Solver):
@@ -91,7 +92,9 @@ class ADMM(Solver):
         else:
             lasso = prepare_lasso(x, fidelity=alpha / smallest_coherence(x), affine=affine)
         slots = rows_in_cache(3 * len(lasso.dictionary) * x.itemsize, x)
-        return lambda rows: solve_lasso(lasso, rows, tol=tol, max_iter=max_iter, slots=slots)
+        return lambda rows, patience: solve_lasso(
+            lasso, rows, tol=tol, max_iter=max_iter, slots=slots, patience=patience
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +142,7 @@ def smallest_coherence(x: Array) -> float:
     return least if np.isfinite(least) else 1.0
 
 
-def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots: int) -> Codes:
+def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots: int, patience: Patience) -> Codes:
     """Codes of the given rows (b,), `slots` of them at a time: a finished row leaves its slot to the next.
 
     With T = Z + U, the sum of one copy of the code and the scaled multiplier, the other copy is C = T - clip(T), the
@@ -164,6 +167,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
     n_iter = np.zeros(len(rows), np.int64)
     converged = np.zeros(len(rows), bool)
     while len(own):
+        patience.check()
         slot, column = follow(np.arange(len(own)), total), follow(own, total)
         targets = lasso.dictionary[column]
         for _ in range(n_steps):

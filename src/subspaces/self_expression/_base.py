@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import TypeAlias
 
 import numpy as np
@@ -35,7 +36,27 @@ class Codes:
     converged: NDArray[np.bool_]  # (b,)
 
 
-Coder: TypeAlias = Callable[[Indices], Codes]
+class Interrupted(Exception):
+    """Raised in a block of rows whose codes nobody waits for any more."""
+
+
+class Patience:
+    """Whether someone still waits for codes: blocks ask it now and then, so that an interrupt ends them all soon."""
+
+    def __init__(self) -> None:
+        self._gone = Event()
+
+    def lose(self) -> None:
+        """Nobody waits any more."""
+        self._gone.set()
+
+    def check(self) -> None:
+        """Raise `Interrupted` if nobody waits."""
+        if self._gone.is_set():
+            raise Interrupted
+
+
+Coder: TypeAlias = Callable[[Indices, Patience], Codes]
 
 
 class Solver(BaseEstimator, ABC):  # type: ignore[misc]
@@ -46,6 +67,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
         """A function from row indices (b,) to the codes of these rows on all other rows of `x` (n, p).
 
         All that depends on `x` alone is done here, once. With `affine` the coefficients of a row sum to one, or nearly.
+        The function also takes a `Patience`, to be checked between steps.
         """
 
     def block_size(self, x: Array) -> int:
@@ -74,21 +96,28 @@ def self_codes(x: Array, solver: Solver, *, affine: bool, verbose: int = 0) -> C
     n_blocks = n_workers * -(-n // (n_workers * solver.block_size(x)))
     blocks = [block for block in np.array_split(np.arange(n), n_blocks) if len(block)]
 
+    patience = Patience()
+
     def work(rows: Indices) -> Codes:
+        patience.check()
         with one_thread():
-            return coder(rows)
+            return coder(rows, patience)
 
     parts = []
     started = last = time.monotonic()
     with one_thread(), ThreadPoolExecutor(n_workers) as pool:
-        for block, part in zip(blocks, pool.map(work, blocks), strict=True):
-            parts.append(part)
-            now = time.monotonic()
-            if now - last > REPORT_SECONDS:
-                last = now
-                share = (int(block[-1]) + 1) / n
-                left = (now - started) * (1 - share) / share
-                report(verbose, "coded %d of %d rows, about %.0f s left", block[-1] + 1, n, left)
+        try:
+            for block, part in zip(blocks, pool.map(work, blocks), strict=True):
+                parts.append(part)
+                now = time.monotonic()
+                if now - last > REPORT_SECONDS:
+                    last = now
+                    share = (int(block[-1]) + 1) / n
+                    left = (now - started) * (1 - share) / share
+                    report(verbose, "coded %d of %d rows, about %.0f s left", block[-1] + 1, n, left)
+        except BaseException:
+            patience.lose()
+            raise
     return Codes(
         vstack([part.matrix for part in parts], format="csr"),
         np.concatenate([part.n_iter for part in parts]),

@@ -10,6 +10,7 @@ from subspaces._validation import check_integer, check_positive
 from subspaces.self_expression._base import (
     Coder,
     Codes,
+    Patience,
     Solver,
     dense_as_csr,
     homogeneous,
@@ -75,10 +76,14 @@ class ElasticNet(Solver):
             raise ValueError(f'l1_ratio={l1_ratio} must be below 1: solver="admm" is the l1 norm alone.')
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         dictionary = homogeneous(x, typical_length(x)) if affine else x
-        return lambda rows: solve_elastic_net(dictionary, rows, alpha, l1_ratio, tol=tol, max_iter=max_iter)
+        return lambda rows, patience: solve_elastic_net(
+            dictionary, rows, alpha, l1_ratio, tol=tol, max_iter=max_iter, patience=patience
+        )
 
 
-def solve_elastic_net(x: Array, rows: Indices, alpha: float, l1_ratio: float, *, tol: float, max_iter: int) -> Codes:
+def solve_elastic_net(
+    x: Array, rows: Indices, alpha: float, l1_ratio: float, *, tol: float, max_iter: int, patience: Patience
+) -> Codes:
     """Codes of the given rows (b,) of `x` (n, p).
 
     With views u_j = y_j . d the dual of the elastic net is, as a function of d in R^p and with ridge = 1 - lambda,
@@ -102,6 +107,7 @@ def solve_elastic_net(x: Array, rows: Indices, alpha: float, l1_ratio: float, *,
     n_iter, converged = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
     finished = []
     for iteration in range(1, max_iter + 1):
+        patience.check()
         fidelity = scale * like(stages[stage], x)
         codes = (views - xp.clip(views, -l1_ratio, l1_ratio)) / ridge
         gradient = targets - point / fidelity[:, None] - codes @ x

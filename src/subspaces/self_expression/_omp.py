@@ -6,7 +6,16 @@ import numpy as np
 
 from subspaces._array import Array, Indices, follow, like, namespace, to_host
 from subspaces._validation import check_integer, check_positive
-from subspaces.self_expression._base import Coder, Codes, Solver, as_csr, homogeneous, rows_in_cache, typical_length
+from subspaces.self_expression._base import (
+    Coder,
+    Codes,
+    Patience,
+    Solver,
+    as_csr,
+    homogeneous,
+    rows_in_cache,
+    typical_length,
+)
 
 # A row whose part orthogonal to those picked before is below this many rounding errors adds nothing.
 ROUNDING = 100.0
@@ -45,10 +54,10 @@ class OMP(Solver):
         count = min(check_integer("n_nonzero", self.n_nonzero, low=1), len(x) - 1)
         tol = check_positive("tol", self.tol)
         dictionary = homogeneous(x, typical_length(x)) if affine else x
-        return lambda rows: pursue(dictionary, rows, n_nonzero=count, tol=tol)
+        return lambda rows, patience: pursue(dictionary, rows, n_nonzero=count, tol=tol, patience=patience)
 
 
-def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float) -> Codes:
+def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float, patience: Patience) -> Codes:
     """Codes of the given rows (b,) of `x` (n, p), with at most `n_nonzero` entries each.
 
     Rows are orthogonalised as they are picked: y = sum_s w_s q_s, and the picked rows are triangular in the q_s.
@@ -68,6 +77,7 @@ def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float) -> Codes:
     active = xp.linalg.vector_norm(left, axis=1) > floor
     steps = np.zeros(b, np.int64)
     for step in range(n_nonzero):
+        patience.check()
         likeness = xp.abs(left @ x.T) * scale
         likeness[slot, own] = -1
         for before in range(step):
