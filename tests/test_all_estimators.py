@@ -213,8 +213,6 @@ class TestRowsOfEveryKind:
         np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
     def test_pickle_and_clone(self, model):
-        if model.get_params().get("feature_map") is not None:
-            pytest.skip("functions of a test do not pickle")
         X, _ = make_subspaces((1, 1), 4, points_per_subspace=20, random_state=0)
         fitted = fit(model, X)
         again = pickle.loads(pickle.dumps(fitted))

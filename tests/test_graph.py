@@ -74,7 +74,7 @@ def test_order_of_nodes_does_not_matter():
 
 
 def test_the_largest_modularity_chooses_how_many_vectors():
-    # Three pieces of two halves each: two vectors see pieces, and three clusters want the pieces, not halves.
+    # One vector cannot tell three pieces apart, and six see more than the pieces.
     weights, labels = joined([60, 60, 60], strength=0.3, seed=3)
     steps = graph.row_stochastic(weights)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,14 +11,14 @@ from subspaces._blocks import row_blocks
 from subspaces.flats import (
     Beta2,
     Flats,
-    beta2_neighborhoods,
     distance_row_bytes,
     distances_to,
     fit_flats,
-    nearest_rows,
+    local_flats,
     rows_to_fit,
 )
 
+PUBLISHED_SIZES = Beta2()
 # Candidates for each cluster, as published.
 CANDIDATES_PER_CLUSTER = 70
 # Neighbourhoods are found among at most this many rows: more would only make them smaller.
@@ -46,31 +45,15 @@ def candidate_flats(
     *,
     affine: bool,
     rng: np.random.RandomState,
-    neighborhood: Beta2 | int | None = None,
+    neighborhood: Beta2 | int = PUBLISHED_SIZES,
 ) -> Flats:
     """Local best-fit flats of dimension `dim` at `count` random distinct rows of `x` (n, p), or at all there are.
 
-    The neighbourhood of each is a number of its nearest rows, or grows until beta2 has its first local minimum (None:
-    in the published sizes).
+    The neighbourhood of each is a number of its nearest rows, or grows until beta2 has its first local minimum.
     """
     pool = rows_to_fit(sample_rows(x, MAX_POOL_ROWS, rng), dim)
     centers = sample_rows(pool, count, rng)
-    return local_flats(pool, centers, dim, affine=affine, neighborhood=neighborhood)[0]
-
-
-def local_flats(
-    x: Array, centers: Array, dim: int, *, affine: bool, neighborhood: Beta2 | int | None = None
-) -> tuple[Flats, Array]:
-    """The flat that fits the neighbourhood in `x` (n, p) of each centre (m, p), and its mean squared residual (m,)."""
-    if isinstance(neighborhood, int):
-        rows: Sequence[Indices] | Indices = nearest_rows(x, centers, min(neighborhood, len(x)))
-    else:
-        rule = neighborhood or Beta2()
-        if rule.start_size is None:
-            # Twice the dimension would be no row where flats are points.
-            rule = replace(rule, start_size=max(2, 2 * dim))
-        rows = beta2_neighborhoods(x, centers, dim, rule, affine=affine)
-    return fit_flats(x, rows, dim, affine=affine)
+    return local_flats(pool, centers, dim, neighborhood, affine=affine)[0]
 
 
 def sample_rows(x: Array, count: int, rng: np.random.RandomState) -> Array:

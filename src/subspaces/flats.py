@@ -177,6 +177,19 @@ def fit_flats(x: Array, neighborhoods: Sequence[Indices] | Indices, dim: int, *,
     return Flats(centers, bases), residuals
 
 
+def local_flats(x: Array, centers: Array, dim: int, neighborhood: Beta2 | int, *, affine: bool) -> tuple[Flats, Array]:
+    """The flat that fits the neighbourhood in `x` (n, p) of each centre (m, p), and its mean squared residual (m,).
+
+    A neighbourhood is a number of nearest rows, or grows as `beta2_neighborhoods` says.
+    """
+    rows: Sequence[Indices] | Indices
+    if isinstance(neighborhood, Beta2):
+        rows = beta2_neighborhoods(x, centers, dim, neighborhood, affine=affine)
+    else:
+        rows = nearest_rows(x, centers, min(neighborhood, len(x)))
+    return fit_flats(x, rows, dim, affine=affine)
+
+
 def principal_bases(points: Array, dim: int) -> tuple[Array, Array]:
     """Top `dim` right singular vectors of each stack of rows, and the squared mass they leave.
 
@@ -211,7 +224,8 @@ def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affi
     where there is none (Algorithm 2 of Zhang, Szlam, Wang and Lerman, IJCV 2012).
     """
     n = len(x)
-    start_size = 2 * dim if rule.start_size is None else rule.start_size
+    # Twice the dimension would be no row where flats are points.
+    start_size = max(2, 2 * dim) if rule.start_size is None else rule.start_size
     sizes = range(min(start_size, n), n + 1, rule.step_size)
     found: dict[int, Indices] = {}
     active = np.arange(len(centers))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from subspaces._array import Array, inverse, unit_rows
 from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.partition import MAX_FIT_ROWS, Partition, cluster_shares, plain_partition
+from subspaces.partition import MAX_FIT_ROWS, Partition, at_most, cluster_shares, plain_partition
 from subspaces.spectral import Psi, PsiBlocks, Spectrum
 
 # The smallest degree that a row shall have, as a share of the mean degree.
@@ -76,9 +76,8 @@ def best_plain_partition(
         return plain_partition(embedding, n_clusters, n_starts=n_starts, rng=rng)
     # The trivial eigenvector, of length one over all rows as the others are.
     trivial = np.sqrt(np.maximum(degrees, 0) * inverse(degrees.sum(dtype=np.float64, keepdims=True)))
-    if len(embedding) > MAX_FIT_ROWS:
-        sample = rng.choice(len(embedding), MAX_FIT_ROWS, replace=False)
-        embedding, trivial = embedding[sample], trivial[sample]
+    sample = at_most(np.arange(len(embedding)), MAX_FIT_ROWS, rng)
+    embedding, trivial = embedding[sample], trivial[sample]
     coordinates = np.column_stack([trivial, embedding * np.sqrt(eigenvalues)])
     candidates = []
     for count in sorted({min(count, embedding.shape[1]) for count in counts}):

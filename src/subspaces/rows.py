@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subspaces._array import Array, Labels, unit_rows
+from subspaces._array import Array, Labels, like, unit_rows
 from subspaces._blocks import row_blocks
 from subspaces._pca import principal_directions
 from subspaces.flats import Flats
@@ -29,9 +29,9 @@ class RowPreparation:
 
     def __call__(self, x: Array) -> Array:
         """Prepared rows (n, q)."""
-        rows = x - self.mean.astype(x.dtype, copy=False)
+        rows = x - like(self.mean, x)
         if self.directions is not None:
-            rows = rows @ self.directions.astype(x.dtype, copy=False)
+            rows = rows @ like(self.directions, x)
         return unit_rows(rows) if self.unit else rows
 
     def restore(self, flats: Flats) -> Flats:

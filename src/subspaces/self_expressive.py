@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, follow, like, namespace, to_host, unit_rows
+from subspaces._array import Array, Labels, follow, namespace, to_host
 from subspaces._log import report
 from subspaces._validation import (
     check_integer,
@@ -24,12 +24,11 @@ from subspaces._validation import (
     warn_if_empty,
 )
 from subspaces.cluster_flats import cluster_flats
-from subspaces.flats import Flats
 from subspaces.graph import spectral_labels
 from subspaces.kflats import nearest_flats
 from subspaces.partition import vector_counts
 from subspaces.residuals import cluster_grams, least_residual
-from subspaces.rows import labels_of_copies
+from subspaces.rows import RowPreparation, labels_of_copies
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
 
 SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
@@ -60,17 +59,21 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"mass={self.mass} must be at most 1: it is the share of each code that is kept.")
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
-        self.normalize_ = not self.affine if is_auto(self.normalize) else bool(self.normalize)
-        # Affine combinations move with the rows: near their mean nothing but their differences counts.
-        moved = self.affine and not self.normalize_
-        self._mean = to_host(namespace(x).mean(x, axis=0)) if moved else np.zeros(x.shape[1])
 
     def _prepare(self, x: Array) -> Array:
-        return unit_rows(x) if self.normalize_ else x - like(self._mean, x)
+        """Rows (n, p) as they are coded; what new rows need for it is kept."""
+        self.normalize_ = not self.affine if is_auto(self.normalize) else bool(self.normalize)
+        mean = to_host(namespace(x).mean(x, axis=0))
+        # Affine combinations move with the rows: near their mean nothing but their differences counts.
+        moved = self.affine and not self.normalize_
+        self._preparation = RowPreparation(mean if moved else np.zeros_like(mean), None, self.normalize_)
+        return self._preparation(x)
 
-    def _check_new(self, X: ArrayLike) -> Array:
+    def _check_new(self, X: ArrayLike) -> tuple[Array, Array]:
+        """New rows, and as they are prepared."""
         check_is_fitted(self)
-        return check_rows(self, X, reset=False, device=True)
+        x = check_rows(self, X, reset=False, device=True)
+        return x, self._preparation(x)
 
     def _cluster(self, rows: Array, rng: np.random.RandomState) -> Labels:
         """Clusters (m,) of rows (m, p) by the graph of their codes; where only copies can share one, these do."""
@@ -202,9 +205,8 @@ class SSC(_SelfExpressive):
             dim = check_integer("subspace_dim", self.subspace_dim, low=1, high=x.shape[1] - 1, hint=hint)
         rows = self._prepare(x)
         labels = self._cluster(rows, check_random_state(self.random_state))
-        host = to_host(rows)
-        self._flats = cluster_flats(host, labels, self.n_clusters, dim=dim, affine=self.affine)
-        self.cluster_bases_ = Flats(self._flats.centers + self._mean.astype(host.dtype), self._flats.bases)
+        self._flats = cluster_flats(to_host(rows), labels, self.n_clusters, dim=dim, affine=self.affine)
+        self.cluster_bases_ = self._preparation.restore(self._flats)
         self.subspace_dim_ = self._flats.dim
         self.outlier_scores_ = follow(np.asarray(abs(self.codes_).sum(axis=1)).ravel(), x)
         self.labels_ = follow(labels, x)
@@ -217,8 +219,8 @@ class SSC(_SelfExpressive):
         Codes label the rows of `fit` as a whole, flats label one row by itself: on those rows the two agree for most,
         and `labels_` is the better.
         """
-        x = self._check_new(X)
-        return follow(nearest_flats(to_host(self._prepare(x)), self._flats).labels, x)
+        x, rows = self._check_new(X)
+        return follow(nearest_flats(to_host(rows), self._flats).labels, x)
 
 
 class SSSC(_SelfExpressive):
@@ -307,12 +309,13 @@ class SSSC(_SelfExpressive):
         size = min(check_integer("n_in_sample", self.n_in_sample, low=self.n_clusters, hint=hint), len(x))
         rng = check_random_state(self.random_state)
         self.sample_indices_ = np.sort(rng.choice(len(x), size, replace=False))
-        sample = self._prepare(x[self.sample_indices_])
+        rows = self._prepare(x)
+        sample = rows[self.sample_indices_]
         labels = self._cluster(sample, rng)
         report(self.verbose, "labelling %d rows by the sample", len(x))
         self._length = typical_length(sample) if self.affine else None
         self._grams = cluster_grams(self._residual_rows(sample), labels, self.n_clusters, ridge=ridge)
-        everyone = least_residual(self._residual_rows(self._prepare(x)), self._grams)
+        everyone = least_residual(self._residual_rows(rows), self._grams)
         everyone[self.sample_indices_] = labels
         self.labels_ = follow(everyone, x)
         warn_if_empty(everyone, self.n_clusters, "look at n_in_sample, or the solver and its alpha")
@@ -320,8 +323,8 @@ class SSSC(_SelfExpressive):
 
     def predict(self, X: ArrayLike) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) that reproduces it best: the rule for all rows outside the sample."""
-        x = self._check_new(X)
-        return follow(least_residual(self._residual_rows(self._prepare(x)), self._grams), x)
+        x, rows = self._check_new(X)
+        return follow(least_residual(self._residual_rows(rows), self._grams), x)
 
     def _residual_rows(self, rows: Array) -> Array:
         return to_host(rows if self._length is None else homogeneous(rows, self._length))

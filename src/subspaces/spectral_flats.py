@@ -22,8 +22,7 @@ from subspaces._validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.candidate_flats import local_flats
-from subspaces.flats import Beta2, Flats, as_neighborhood, distances_to, rows_to_fit, smallest
+from subspaces.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
 from subspaces.graph import spectral_labels
 from subspaces.kflats import check_dim, choose_dim, prepare, rounding
 from subspaces.rows import labels_of_copies
@@ -183,8 +182,8 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             rows_to_fit(rows, self.subspace_dim_),
             rows,
             self.subspace_dim_,
+            as_neighborhood(self.neighborhood),
             affine=self.affine,
-            neighborhood=as_neighborhood(self.neighborhood),
         )
         self._scales = flat_scales(residuals, rounding(rows, self.affine), squared=self.scale == "published")
         self.affinity_matrix_ = flat_affinity(

@@ -16,11 +16,9 @@ from subspaces.flats import (
     Beta2,
     Flats,
     as_neighborhood,
-    beta2_neighborhoods,
     distance_row_bytes,
     distances_to,
-    fit_flats,
-    nearest_rows,
+    local_flats,
     rows_to_fit,
     smallest,
 )
@@ -284,13 +282,8 @@ class SubspaceFeatures(_DistanceFeatures):
         return len(self.flats_)
 
     def _landmark_flats(self, x: Array, dim: int) -> Flats:
-        neighborhoods: list[Indices] | Indices
         rule = as_neighborhood(self.neighborhood)
-        if isinstance(rule, Beta2):
-            neighborhoods = beta2_neighborhoods(x, self.landmarks_, dim, rule, affine=self.affine)
-        else:
-            neighborhoods = nearest_rows(x, self.landmarks_, min(rule, len(x)))
-        flats, residuals = fit_flats(x, neighborhoods, dim, affine=self.affine)
+        flats, residuals = local_flats(x, self.landmarks_, dim, rule, affine=self.affine)
         if not self.trim:
             return flats
         usable = usable_flats(residuals, x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix
 
 from subspaces._array import (
     Array,
@@ -28,6 +28,7 @@ from subspaces.self_expression._base import (
     coherence,
     dense_as_csr,
     homogeneous,
+    in_order,
     rows_in_cache,
     typical_length,
 )
@@ -199,8 +200,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
             own, place, age = own[kept], place[kept], age[kept]
             total, carried = total[follow(kept, total)], carried[follow(kept, total)]
             clipped, scratch = clipped[: len(own)], scratch[: len(own)]
-    order = np.argsort(np.concatenate([places for places, _ in finished]))
-    return Codes(vstack([codes for _, codes in finished], format="csr")[order], n_iter, converged)
+    return Codes(in_order(finished), n_iter, converged)
 
 
 def _sparse_codes(total: Array, slots: Indices, own: Indices, n_rows: int) -> csr_matrix:

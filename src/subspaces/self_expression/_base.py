@@ -154,6 +154,12 @@ def as_csr(values: Array, rows: Array, columns: Array, *, shape: tuple[int, int]
     return matrix
 
 
+def in_order(finished: list[tuple[Indices, csr_matrix]]) -> csr_matrix:
+    """Codes of rows that finished in any order, given with their places, one under another: (b, n)."""
+    order = np.argsort(np.concatenate([places for places, _ in finished]))
+    return vstack([codes for _, codes in finished], format="csr")[order]
+
+
 def dense_as_csr(table: Array) -> csr_matrix:
     """A table (b, n) on any device, mostly zeros, as a CSR matrix in memory of the host."""
     rows, columns = namespace(table).nonzero(table)

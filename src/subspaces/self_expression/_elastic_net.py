@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import vstack
 
 from subspaces._array import Array, Indices, device, follow, like, namespace, to_host
 from subspaces._validation import check_integer, check_positive
@@ -14,6 +13,7 @@ from subspaces.self_expression._base import (
     Solver,
     dense_as_csr,
     homogeneous,
+    in_order,
     rows_in_cache,
     typical_length,
 )
@@ -128,8 +128,7 @@ def solve_elastic_net(
         change = _views(x, step, rows[place])
         length = step_length(views, change, targets, point, step, gradient, fidelity, l1_ratio)[:, None]
         point, views = point + length * step, views + length * change
-    order = np.argsort(np.concatenate([places for places, _ in finished]))
-    return Codes(vstack([part for _, part in finished], format="csr")[order], n_iter, converged)
+    return Codes(in_order(finished), n_iter, converged)
 
 
 def _views(x: Array, points: Array, own: Indices) -> Array:
