@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_kflats import ODD_ROWS, slow_flats
 
 from subspaces import Beta2, _blocks, candidate_flats, flat_dimension, kflats
-from subspaces.best_fit_flats import LBF, choose_n_clusters
+from subspaces.best_fit_flats import LBF
 from subspaces.candidate_flats import choose_flats, distance_table
 from subspaces.datasets import make_subspaces
 from subspaces.kflats import fit_kflats
@@ -115,7 +115,8 @@ class TestLBF:
         distances = model.transform(X)
         assert model.energy_ == pytest.approx(distances.min(axis=1).sum(dtype=float), rel=1e-4)
         assert (model.n_clusters_, model.subspace_dim_, model.n_candidates_) == (2, 2, 40)
-        assert model.energies_.shape == (0,)
+        assert len(model.choice_) == 0
+        assert model.cluster_dims_.tolist() == [2, 2]
         assert model.labels_.dtype == np.int32
         assert distances.dtype == model.flats_.bases.dtype == dtype
         assert clustering_accuracy(y, model.labels_) > 0.95
@@ -133,21 +134,24 @@ class TestLBF:
         assert model.subspace_dim_ == 4
         assert clustering_accuracy(y, model.labels_) > 0.95
 
-    @pytest.mark.parametrize("dim", [2, "auto"])
+    @pytest.mark.parametrize("dim", [3, "auto"])
     def test_the_number_of_clusters(self, dim):
-        X, y = make_subspaces((2, 2, 2), 7, points_per_subspace=80, random_state=0)
+        X, y = make_subspaces((1, 2, 3), 7, points_per_subspace=80, outliers=0.3, random_state=0)
         model = LBF("auto", subspace_dim=dim, max_clusters=5, random_state=0).fit(X)
-        assert (model.n_clusters_, model.subspace_dim_) == (3, 2)
-        assert model.energies_.shape == (6,)
-        bends = np.log(model.energies_[:-2]) + np.log(model.energies_[2:]) - 2 * np.log(model.energies_[1:-1])
-        assert bends.argmax() + 2 == 3
-        assert clustering_accuracy(y, model.labels_) > 0.95
+        assert model.n_clusters_ == 3
+        assert [each.name for each in model.choice_] == ["n_clusters", "subspace_dim"][: 2 if dim == "auto" else 1]
+        assert model.choice_["n_clusters"].chosen["n_clusters"] == 3
+        if dim == "auto":
+            assert model.choice_["subspace_dim"].chosen["subspace_dim"] == model.subspace_dim_
+        else:
+            assert sorted(model.cluster_dims_) == [1, 2, 3]
+            assert clustering_accuracy(y, model.labels_) > 0.95
 
     def test_one_flat_that_fits_all_is_one_cluster(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 5)) + 1
-        found = choose_n_clusters(X, 4, 2, affine=True, rng=np.random.RandomState(0))
-        assert found.n_clusters == 1
+        model = LBF("auto", max_clusters=4, random_state=0).fit(X)
+        assert (model.n_clusters_, model.cluster_dims_.tolist()) == (1, [2])
 
     def test_rotation_scale_translation_and_order(self, planes):
         X, _ = planes

@@ -193,6 +193,28 @@ class TestEstimator:
         assert model.subspace_dim_ == model.flats_.dim == 2
         assert clustering_accuracy(y, model.labels_) > 0.95
 
+    def test_the_number_of_clusters(self, planes):
+        X, y = planes
+        model = KFlats("auto", subspace_dim=2, max_clusters=4, random_state=0).fit(X)
+        assert model.n_clusters_ == len(model.flats_) == 2
+        assert model.cluster_dims_.tolist() == [2, 2]
+        assert clustering_accuracy(y, model.labels_) > 0.95
+        assert [each.name for each in model.choice_] == ["n_clusters"]
+        assert len(small().fit(X).choice_) == 0
+
+    def test_the_dimension_is_a_decision(self, planes):
+        model = small(subspace_dim="auto").fit(planes[0])
+        decision = model.choice_["subspace_dim"]
+        assert decision.chosen["subspace_dim"] == model.subspace_dim_ == 2
+        assert [each["subspace_dim"] for each in decision.candidates] == [1, 2, 3, 4, 5]
+
+    def test_dimensions_come_from_a_sample(self, planes, monkeypatch):
+        whole = small().fit(planes[0])
+        monkeypatch.setattr(kflats, "DESCRIBED_ROWS", 80)
+        some = small().fit(planes[0])
+        np.testing.assert_array_equal(whole.labels_, some.labels_)
+        assert some.cluster_dims_.tolist() == [2, 2]
+
     def test_seed_and_pickle(self, planes):
         X, _ = planes
         first, second = (small(init="random").fit(X) for _ in range(2))
@@ -245,6 +267,9 @@ class TestEstimator:
             ({"loss": "cubed"}, ValueError, "loss='cubed'"),
             ({"affine": "auto"}, ValueError, "affine='auto'"),
             ({"normalize": 1}, ValueError, "normalize=1"),
+            ({"n_clusters": "many"}, TypeError, "n_clusters='many'"),
+            ({"n_clusters": "auto", "init": np.zeros(134, int)}, ValueError, "labels given as init"),
+            ({"max_clusters": 0}, ValueError, "max_clusters=0"),
             ({"n_init": 0}, ValueError, "n_init=0"),
             ({"max_iter": 0}, ValueError, "max_iter=0"),
             ({"init": "best"}, ValueError, "init='best'"),
@@ -259,13 +284,14 @@ class TestEstimator:
 
     @pytest.mark.parametrize("loss", ["squared", "median"])
     @pytest.mark.parametrize(("name", "rows"), ODD_ROWS)
-    @pytest.mark.parametrize("n_clusters", [1, 2])
+    @pytest.mark.parametrize("n_clusters", [1, 2, "auto"])
     def test_rows_that_are_odd_but_valid(self, name, rows, loss, n_clusters):
-        n_clusters = min(n_clusters, len(rows))
+        n_clusters = n_clusters if n_clusters == "auto" else min(n_clusters, len(rows))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = small(n_clusters=n_clusters, subspace_dim="auto", loss=loss).fit(rows)
         assert model.labels_.shape == (len(rows),)
-        assert set(model.labels_) <= set(range(n_clusters))
+        assert set(model.labels_) <= set(range(model.n_clusters_))
+        assert model.cluster_dims_.shape == (model.n_clusters_,)
         assert np.isfinite(model.transform(rows)).all()
         assert np.isfinite(model.energy_)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from subspaces._array import Array
@@ -24,67 +22,15 @@ from subspaces.candidate_flats import (
     candidate_flats,
     choose_flats,
     distance_table,
-    sample_rows,
 )
-from subspaces.flat_dimension import level_knee, log_level, search_dims
 from subspaces.flats import Beta2, as_neighborhood
 from subspaces.kflats import (
     FlatsClustering,
     check_dim,
-    choose_dim,
     fit_kflats,
     nearest_flats,
     prepare,
-    rounding,
 )
-
-# The number of clusters is chosen on at most this many rows, with few starts and steps.
-SEARCH_ROWS = 2000
-SEARCH_STARTS = 2
-SEARCH_STEPS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterCount:
-    """A number of clusters, the dimension of their flats, and the evidence."""
-
-    n_clusters: int
-    dim: int
-    energies: NDArray[np.float64]  # (max_clusters + 1,): mean distance to the best 1, 2, ... flats
-
-
-def choose_n_clusters(
-    x: Array, max_clusters: int, dim: int | None, *, affine: bool, rng: np.random.RandomState, verbose: int = 0
-) -> ClusterCount:
-    """The number of flats after which the energy W of the rows of `x` (n, p) falls least: the largest
-    ln W(k-1) + ln W(k+1) - 2 ln W(k), from 2 to `max_clusters`, or 1 where one flat fits all rows.
-
-    Without a dimension each number of flats is judged with the one that `choose_dim` would give it.
-    """
-    sample = sample_rows(x, SEARCH_ROWS, rng)
-    floor = rounding(sample, affine)
-    counts = np.arange(1, min(max_clusters + 1, len(sample)) + 1)
-    dims = search_dims(x, affine) if dim is None else [dim]
-    energies, levels = np.empty((2, len(counts), len(dims)))
-    for j, each in enumerate(dims):
-        candidates = candidate_flats(sample, CANDIDATES_PER_CLUSTER * int(counts[-1]), each, affine=affine, rng=rng)
-        table = distance_table(sample, candidates, int(counts[-1]), rng)
-        for i, k in enumerate(counts):
-            choice = choose_flats(table, int(k), n_starts=SEARCH_STARTS, rng=rng)
-            fit = fit_kflats(sample, candidates[choice.index], affine=affine, max_iter=SEARCH_STEPS)
-            energies[i, j] = max(choice.energy / len(table), floor)
-            levels[i, j] = log_level(fit.distances, x.shape[1] - each, floor)
-        report(verbose, "energy of 1, 2, ... flats of dimension %d: %s", each, np.round(energies[:, j], 4))
-    best = np.array([level_knee(dims, row) for row in levels])
-    gains = [_second_difference(energies[:, best[i]], i) for i in range(1, len(counts) - 1)]
-    one_fits_all = energies[0, best[0]] <= 2 * floor
-    i = 0 if one_fits_all or not gains else 1 + int(np.argmax(gains))
-    return ClusterCount(int(counts[i]), dims[best[i]], energies[:, best[i]])
-
-
-def _second_difference(energies: NDArray[np.float64], i: int) -> float:
-    before, here, after = np.log(energies[i - 1 : i + 2])
-    return float(before + after - 2 * here)
 
 
 class LBF(FlatsClustering):
@@ -97,9 +43,8 @@ class LBF(FlatsClustering):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number K of clusters. "auto" takes the number, from 2 to `max_clusters`, after which the logarithm of the energy
-        bends most, or 1 where one flat fits all rows; the search has candidates of its own, as many and as large as
-        published.
+        Number K of clusters. "auto" takes the number, from 1 to `max_clusters`, of flats of any dimensions that tell a
+        sample of the rows in the fewest nats, with a background for the rows that no flat reaches.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the flats. "auto" tries 1 to 12 on a sample and takes the one after which the fit gains little;
         with up to three columns also 0, points, as affine flats can be.
@@ -135,11 +80,13 @@ class LBF(FlatsClustering):
         flats of rows scaled to unit norm are flats of the scaled rows.
     energy_ : float
         Sum over rows of the distance to the nearest flat.
-    energies_ : ndarray
-        With n_clusters="auto", the mean distance of a sample of rows to the best 1, 2, ... flats of dimension
-        `subspace_dim_`; else empty.
     n_clusters_, subspace_dim_, n_candidates_ : int
         What was used.
+    cluster_dims_ : ndarray of shape (K,)
+        Dimension of the flat that each cluster needs by the shortest description of its rows, outliers left out; what
+        is beyond counts as noise. It may be below or above `subspace_dim_`, which all flats share.
+    choice_ : Choice
+        What was decided, "n_clusters" and "subspace_dim" where they were "auto", with the evidence for each candidate.
     n_iter_ : int
         Steps of the polish; 1 without it.
     n_features_in_, feature_names_in_ :
@@ -198,7 +145,7 @@ class LBF(FlatsClustering):
         self._check_parameters(x)
         rng = check_random_state(self.random_state)
         rows = prepare(x, unit=self.normalize)
-        self.n_clusters_, dim = self._choose_size(rows, rng)
+        dim = self._choose_size(rows, rng)
         count = CANDIDATES_PER_CLUSTER * self.n_clusters_ if is_auto(self.n_candidates) else int(self.n_candidates)
         candidates = candidate_flats(
             rows, count, dim, affine=self.affine, rng=rng, neighborhood=as_neighborhood(self.neighborhood)
@@ -207,26 +154,13 @@ class LBF(FlatsClustering):
         report(self.verbose, "choosing %d of %d flats of dimension %d", self.n_clusters_, self.n_candidates_, dim)
         table = distance_table(rows, candidates, self.n_clusters_, rng)
         flats = candidates[choose_flats(table, self.n_clusters_, n_starts=self.n_init, rng=rng).index]
-        self._keep(
-            fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
-            if self.polish
-            else nearest_flats(rows, flats)
-        )
+        if self.polish:
+            fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
+        else:
+            fit = nearest_flats(rows, flats)
+        self._keep(rows, fit, rng)
         warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and n_candidates")
         return self
-
-    def _choose_size(self, rows: Array, rng: np.random.RandomState) -> tuple[int, int]:
-        """Number of clusters and dimension of their flats: the user's, or the best of a search."""
-        self.energies_ = np.empty(0)
-        dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)
-        if is_auto(self.n_clusters):
-            found = choose_n_clusters(rows, self.max_clusters, dim, affine=self.affine, rng=rng, verbose=self.verbose)
-            self.energies_ = found.energies
-            return found.n_clusters, found.dim
-        n_clusters = int(self.n_clusters)
-        if dim is None:
-            dim = choose_dim(rows, n_clusters, affine=self.affine, rng=rng, verbose=self.verbose)
-        return n_clusters, dim
 
     def _check_parameters(self, x: Array) -> None:
         for name in ("n_init", "max_clusters", "max_iter"):

@@ -26,6 +26,9 @@ from subspaces._validation import (
     warn_if_empty,
 )
 from subspaces.candidate_flats import lbf_starts, random_starts, sample_rows
+from subspaces.choice import Choice, Decision
+from subspaces.cluster_count import decide_n_clusters
+from subspaces.description import describe
 from subspaces.flat_dimension import level_knee, log_level, search_dims
 from subspaces.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
 
@@ -36,6 +39,8 @@ TOLERANCE = 1e-5
 SEARCH_ROWS = 4000
 SEARCH_STARTS = 3
 SEARCH_STEPS = 30
+# So many rows tell the dimension of each cluster.
+DESCRIBED_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +167,7 @@ def best_kflats(
     return best
 
 
-def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState, verbose: int = 0) -> int:
+def decide_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState, verbose: int = 0) -> Decision:
     """The dimension of flats beyond which `n_clusters` of them fit the rows of `x` (n, p) hardly better.
 
     The level of noise that the distances of rows speak of falls while d grows to the dimension of the subspaces, and
@@ -176,14 +181,31 @@ def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.Random
         fit = best_kflats(sample, starts, affine=affine, loss="median", max_iter=SEARCH_STEPS)
         levels.append(log_level(fit.distances, x.shape[1] - dim, rounding(sample, affine)))
     report(verbose, "logarithm of the noise level for subspace_dim=%s: %s", dims, np.round(levels, 3))
-    return dims[level_knee(dims, np.array(levels))]
+    return Decision(
+        "subspace_dim",
+        level_knee(dims, np.array(levels)),
+        "log_noise",
+        "the dimension after which the noise that rows seem to have falls no more",
+        tuple({"subspace_dim": dim, "log_noise": level} for dim, level in zip(dims, levels, strict=True)),
+        larger_is_better=False,
+    )
+
+
+def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState, verbose: int = 0) -> int:
+    """The dimension that `decide_dim` decides for."""
+    return int(decide_dim(x, n_clusters, affine=affine, rng=rng, verbose=verbose).chosen["subspace_dim"])
 
 
 class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """What estimators share that give each row to the nearest of `flats_`, one flat for each cluster."""
 
     flats_: Flats
+    n_clusters: int | str
+    subspace_dim: int | str
+    max_clusters: int
+    affine: bool
     normalize: bool
+    verbose: int
     _unit: bool  # whether the rows of fit were scaled
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -211,12 +233,32 @@ class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         check_is_fitted(self)
         return prepare(check_rows(self, X, reset=False), unit=self._unit)
 
-    def _keep(self, fit: FlatsFit) -> None:
-        """Store a fit; flats through the origin are those of X too, whatever the length of its rows."""
+    def _choose_size(self, rows: Array, rng: np.random.RandomState) -> int:
+        """Find the number of clusters and return the dimension of their flats: the user's, or the best of a search."""
+        dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)
+        decisions = []
+        if is_auto(self.n_clusters):
+            found = decide_n_clusters(
+                rows, self.max_clusters, affine=self.affine, rng=rng, max_dim=dim, verbose=self.verbose
+            )
+            decisions.append(found)
+            self.n_clusters_ = int(found.chosen["n_clusters"])
+        else:
+            self.n_clusters_ = int(self.n_clusters)
+        if dim is None:
+            decisions.append(decide_dim(rows, self.n_clusters_, affine=self.affine, rng=rng, verbose=self.verbose))
+            dim = int(decisions[-1].chosen["subspace_dim"])
+        self.choice_ = Choice(tuple(decisions))
+        return dim
+
+    def _keep(self, rows: Array, fit: FlatsFit, rng: np.random.RandomState) -> None:
+        """Store a fit of `rows` (n, p); flats through the origin are those of X too, however long its rows are."""
         self.labels_, self.energy_, self.n_iter_ = fit.labels, fit.energy, fit.n_iter
         self.flats_, self._unit = fit.flats, self.normalize
         self.subspace_dim_ = fit.flats.dim
         self._n_features_out = len(fit.flats)
+        some = rng.permutation(len(rows))[:DESCRIBED_ROWS] if len(rows) > DESCRIBED_ROWS else slice(None)
+        self.cluster_dims_ = describe(rows[some], fit.labels[some], self.n_clusters_, affine=self.affine).dims
 
 
 def prepare(x: Array, *, unit: bool) -> Array:
@@ -240,8 +282,9 @@ class KFlats(FlatsClustering):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number K of clusters.
+    n_clusters : int or "auto", default=8
+        Number K of clusters. "auto" takes the number, from 1 to `max_clusters`, of flats of any dimensions that tell a
+        sample of the rows in the fewest nats, with a background for the rows that no flat reaches.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the flats. "auto" tries 1 to 12 on a sample and takes the one after which the fit gains little;
         with up to three columns also 0, points, as affine flats can be.
@@ -256,6 +299,8 @@ class KFlats(FlatsClustering):
         Number of starts, of which the least energy wins. Labels are one start.
     normalize : bool, default=False
         Whether rows are scaled to unit norm.
+    max_clusters : int, default=10
+        Most clusters that n_clusters="auto" considers.
     max_iter : int, default=100
         Most steps from each start.
     random_state : int, RandomState instance or None, default=None
@@ -274,8 +319,13 @@ class KFlats(FlatsClustering):
         Sum over rows of the distance to the nearest flat, or of its square.
     n_iter_ : int
         Steps from the best start.
-    subspace_dim_ : int
-        Dimension in use.
+    n_clusters_, subspace_dim_ : int
+        What was used.
+    cluster_dims_ : ndarray of shape (K,)
+        Dimension of the flat that each cluster needs by the shortest description of its rows, outliers left out; what
+        is beyond counts as noise. It may be below or above `subspace_dim_`, which all flats share.
+    choice_ : Choice
+        What was decided, "n_clusters" and "subspace_dim" where they were "auto", with the evidence for each candidate.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -302,7 +352,7 @@ class KFlats(FlatsClustering):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         subspace_dim: int | str = "auto",
         affine: bool = True,
@@ -310,6 +360,7 @@ class KFlats(FlatsClustering):
         init: str | ArrayLike = "lbf",
         n_init: int = 10,
         normalize: bool = False,
+        max_clusters: int = 10,
         max_iter: int = 100,
         random_state: Any = None,
         verbose: int = 0,
@@ -321,6 +372,7 @@ class KFlats(FlatsClustering):
         self.init = init
         self.n_init = n_init
         self.normalize = normalize
+        self.max_clusters = max_clusters
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
@@ -331,40 +383,41 @@ class KFlats(FlatsClustering):
         self._check_parameters(x)
         rng = check_random_state(self.random_state)
         rows = prepare(x, unit=self.normalize)
-        dim = self.subspace_dim
-        if is_auto(dim):
-            dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng, verbose=self.verbose)
+        dim = self._choose_size(rows, rng)
         fit = best_kflats(
             rows,
-            self._starts(rows, int(dim), rng),
+            self._starts(rows, dim, rng),
             affine=self.affine,
             loss=self.loss,
             max_iter=self.max_iter,
             verbose=self.verbose,
         )
-        self._keep(fit)
-        warn_if_empty(self.labels_, self.n_clusters, "look at subspace_dim and init")
+        self._keep(rows, fit, rng)
+        warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and init")
         return self
 
     def _starts(self, rows: Array, dim: int, rng: np.random.RandomState) -> list[Flats]:
         if not isinstance(self.init, str):
             labels = np.asarray(self.init, np.int32)
-            return [flats_of_labels(rows, labels, self.n_clusters, dim, affine=self.affine)]
+            return [flats_of_labels(rows, labels, self.n_clusters_, dim, affine=self.affine)]
         make = lbf_starts if self.init == "lbf" else random_starts
-        return make(rows, self.n_clusters, dim, affine=self.affine, n_starts=self.n_init, rng=rng)
+        return make(rows, self.n_clusters_, dim, affine=self.affine, n_starts=self.n_init, rng=rng)
 
     def _check_parameters(self, x: Array) -> None:
-        check_n_clusters(self.n_clusters, x)
+        if not is_auto(self.n_clusters):
+            check_n_clusters(self.n_clusters, x)
         for name in ("affine", "normalize"):
             check_option(name, getattr(self, name), (True, False))
         check_dim(self.subspace_dim, x, affine=self.affine)
         check_option("loss", self.loss, LOSSES)
-        check_integer("n_init", self.n_init, low=1)
-        check_integer("max_iter", self.max_iter, low=1)
+        for name in ("n_init", "max_clusters", "max_iter"):
+            check_integer(name, getattr(self, name), low=1)
         if isinstance(self.init, str):
             check_option("init", self.init, ("lbf", "random"))
+        elif is_auto(self.n_clusters):
+            raise ValueError('n_clusters="auto" leaves labels given as init no meaning: give their number of clusters.')
         else:
-            check_labels("init", self.init, len(x), self.n_clusters)
+            check_labels("init", self.init, len(x), int(self.n_clusters))
 
 
 def check_labels(name: str, value: Any, n_rows: int, n_clusters: int) -> None:

@@ -1,0 +1,152 @@
+"""The number of clusters: that of the flats which describe the rows in the fewest nats."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from subspaces._array import Array, Indices
+from subspaces._log import report
+from subspaces._pca import principal_directions
+from subspaces.candidate_flats import (
+    CANDIDATES_PER_CLUSTER,
+    candidate_flats,
+    choose_flats,
+    distance_table,
+    sample_rows,
+)
+from subspaces.choice import Decision
+from subspaces.description import Code, fit_background, fit_cell, measure, shortest_code
+from subspaces.flats import rows_to_fit, squared_distances
+
+# The number is sought on no more rows and principal columns than these.
+SEARCH_ROWS = 2000
+SEARCH_COLUMNS = 100
+# Local flats of these dimensions are where the search begins; the code finds the dimension of each cluster by itself.
+START_DIMS = (1, 4)
+STARTS = 2
+# Fewer clusters are taken where more shorten the code by less than this many standard errors.
+STANDARD_ERRORS = 2.0
+
+
+def decide_n_clusters(
+    x: Array,
+    max_clusters: int,
+    *,
+    affine: bool,
+    rng: np.random.RandomState,
+    max_dim: int | None = None,
+    verbose: int = 0,
+) -> Decision:
+    """The fewest clusters, 1 to `max_clusters`, that tell the rows of `x` (n, p) in about the least number of nats.
+
+    From `max_clusters` local best-fit flats on, one cluster after another joins another or is left to the background,
+    whichever costs least, and all are fitted again. Flats have at most `max_dim` dimensions.
+    """
+    # Copies of a row are no new evidence.
+    sample = _leading_columns(rows_to_fit(sample_rows(x, SEARCH_ROWS, rng), 1), affine)
+    space = measure(sample, affine=affine, max_dim=max_dim)
+    codes = {1: shortest_code(space, np.zeros(len(sample), np.intp), 1, free=True)}
+    for dim in [dim for dim in START_DIMS if dim <= space.high] or [space.high]:
+        count = min(max_clusters, len(sample))
+        labels = _nearest_local_flats(sample, count, dim, affine, rng)
+        while count > 1:
+            code = shortest_code(space, labels, count, free=True)
+            filled = sum(1 for cell in code.cells if cell)
+            # One cluster has a start of its own; beside a background of all rows it would be left with a few.
+            if filled < 2:
+                break
+            if filled not in codes or code.length < codes[filled].length:
+                codes[filled] = code
+            labels = one_fewer(code)
+            count = filled - 1
+    report(verbose, "nats of %s clusters: %s", sorted(codes), [round(codes[k].length) for k in sorted(codes)])
+    return _decision([codes[k] for k in sorted(codes)])
+
+
+def _leading_columns(rows: Array, affine: bool) -> Array:
+    """Rows (n, p) in no more than `SEARCH_COLUMNS` principal coordinates."""
+    if rows.shape[1] <= SEARCH_COLUMNS:
+        return rows
+    mean = rows.mean(axis=0, dtype=np.float64) if affine else np.zeros(rows.shape[1])
+    return (rows - mean) @ principal_directions(rows, mean, SEARCH_COLUMNS)
+
+
+def _nearest_local_flats(x: Array, count: int, dim: int, affine: bool, rng: np.random.RandomState) -> Indices:
+    """The nearest (n,) for each row of `x` (n, p) of the `count` local best-fit flats that fit all rows best."""
+    candidates = candidate_flats(x, CANDIDATES_PER_CLUSTER * count, dim, affine=affine, rng=rng)
+    table = distance_table(x, candidates, count, rng)
+    chosen = choose_flats(table, count, n_starts=STARTS, rng=rng).index
+    return squared_distances(x, candidates[chosen]).argmin(axis=1)
+
+
+def one_fewer(code: Code) -> Indices:
+    """The labels (n,), 0 to K - 2 or -1 for the background, of a code with one of its K cells with rows less.
+
+    Two cells become one, or the rows of one go wherever else they cost least, at the least rise of the length.
+    """
+    filled = [k for k, cell in enumerate(code.cells) if cell]
+    options = [_without(code, k) for k in filled]
+    options += [_joined(code, j, k) for j, k in combinations(filled, 2)]
+    labels = min(options, key=lambda option: option[0])[1]
+    names = np.full(len(code.cells) + 1, -1)
+    kept = np.unique(labels[labels < len(code.cells)])
+    names[kept] = np.arange(len(kept))
+    return names[labels]
+
+
+def _without(code: Code, k: int) -> tuple[float, Indices]:
+    """How much longer the code is without cell `k`, and where its rows go."""
+    rows, n = code.space.rows, len(code.chosen)
+    own, outliers = np.flatnonzero(code.chosen == k), np.flatnonzero(code.chosen == len(code.cells))
+    table = code.table[own].copy()
+    table[:, k] = np.inf
+    # The background takes them as it would be with them; as it is, it may have no row at all.
+    background = fit_background(code.space, np.concatenate([own, outliers]))
+    name = np.log(n / background.size)
+    table[:, -1] = background.row_lengths(rows[own]) + name
+    after = table.min(axis=1).sum() + (background.row_lengths(rows[outliers]) + name).sum()
+    before = code.row_lengths[own].sum() + code.row_lengths[outliers].sum() + code.overheads[k]
+    labels = code.chosen.copy()
+    labels[own] = table.argmin(axis=1)
+    return float(after - before), labels
+
+
+def _joined(code: Code, j: int, k: int) -> tuple[float, Indices]:
+    """How much longer the code is with one cell for the rows of the cells `j` and `k`, and the labels."""
+    members = np.flatnonzero((code.chosen == j) | (code.chosen == k))
+    cell = fit_cell(code.space, members)
+    assert cell is not None
+    after = cell.length + cell.size * np.log(len(code.chosen) / cell.size)
+    before = code.row_lengths[members].sum() + code.overheads[j] + code.overheads[k]
+    return float(after - before), np.where(code.chosen == k, j, code.chosen)
+
+
+def _decision(codes: list[Code]) -> Decision:
+    """The first of `codes` with ever more clusters that is not clearly longer than the shortest."""
+    shortest = min(codes, key=lambda code: code.length)
+    n = len(shortest.chosen)
+    errors = [float(np.std(code.row_lengths - shortest.row_lengths)) / np.sqrt(n) for code in codes]
+    excess = [(code.length - shortest.length) / n for code in codes]
+    winner = next(i for i, error in enumerate(errors) if excess[i] <= STANDARD_ERRORS * error)
+    candidates = tuple(_evidence(code, error) for code, error in zip(codes, errors, strict=True))
+    least = "which is the shortest" if codes[winner] is shortest else "while more clusters shorten it by less"
+    reason = (
+        f"the fewest clusters whose description is within {STANDARD_ERRORS:g} standard errors of the shortest, {least}"
+    )
+    return Decision("n_clusters", winner, "nats_per_row", reason, candidates, larger_is_better=False)
+
+
+def _evidence(code: Code, error: float) -> dict[str, Any]:
+    cells = [cell for cell in code.cells if cell]
+    n = len(code.chosen)
+    return {
+        # Rows that all are outliers are still a cluster.
+        "n_clusters": max(1, len(cells)),
+        "nats_per_row": code.length / n,
+        "standard_error": error,
+        "cluster_dims": [cell.dim for cell in cells],
+        "outliers": 1 - sum(cell.size for cell in cells) / n,
+    }

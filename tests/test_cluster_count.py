@@ -1,0 +1,112 @@
+"""The number of clusters by the shortest description: what it finds, one step of the search, odd rows."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from test_kflats import ODD_ROWS
+
+from subspaces import cluster_count
+from subspaces.cluster_count import decide_n_clusters, one_fewer
+from subspaces.datasets import make_motions, make_subspaces
+from subspaces.description import measure, shortest_code
+
+
+def decide(X, max_clusters=6, affine=True, seed=0, **options):
+    return decide_n_clusters(X, max_clusters, affine=affine, rng=np.random.RandomState(seed), **options)
+
+
+def chosen(decision):
+    return decision.chosen["n_clusters"]
+
+
+class TestDecision:
+    @pytest.mark.parametrize("outliers", [0, 0.3])
+    @pytest.mark.parametrize(("dims", "p"), [((2, 2), 6), ((1, 3, 5), 12), ((3,), 8)])
+    @pytest.mark.parametrize("affine", [False, True])
+    def test_subspaces_of_different_dimensions(self, dims, p, outliers, affine):
+        X, y = make_subspaces(dims, p, points_per_subspace=100, outliers=outliers, affine=affine, random_state=0)
+        found = decide(X, affine=affine)
+        assert chosen(found) == len(dims)
+        assert sorted(found.chosen["cluster_dims"]) == sorted(dims)
+        assert found.chosen["outliers"] == pytest.approx((y < 0).mean(), abs=0.01)
+
+    def test_a_small_cluster_beside_a_large_one(self):
+        X, _ = make_subspaces((2, 2), 6, points_per_subspace=[300, 30], random_state=0)
+        assert chosen(decide(X)) == 2
+
+    def test_clean_affine_rows(self):
+        assert chosen(decide(make_motions(2, random_state=0)[0])) == 2
+
+    def test_blobs_and_noise(self):
+        centers = np.array([[0, 0], [9, 0], [0, 9]])
+        assert chosen(decide(make_blobs(150, centers=centers, random_state=0)[0])) == 3
+        for columns in (2, 6):
+            assert chosen(decide(np.random.default_rng(0).normal(size=(200, columns)))) == 1
+
+    def test_fewer_clusters_where_more_gain_little(self):
+        # Two Gaussians tell a square in less than one, but not clearly so.
+        found = decide(np.random.default_rng(5).random((500, 2)))
+        assert chosen(found) == 1
+        assert found.chosen["nats_per_row"] > min(each["nats_per_row"] for each in found.candidates)
+
+    def test_far_outliers_hide_nothing(self):
+        X, _ = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0.1, random_state=0)
+        assert chosen(decide(np.r_[X, [[1e5] * 6, [-1e7] * 6]])) == 2
+
+    def test_evidence(self):
+        X, _ = make_subspaces((2, 2), 6, points_per_subspace=80, random_state=0)
+        found = decide(X, 5)
+        counts = [each["n_clusters"] for each in found.candidates]
+        assert counts == sorted(set(counts))
+        assert set(counts) <= {1, 2, 3, 4, 5}
+        assert found.candidates[counts.index(1)]["nats_per_row"] > found.chosen["nats_per_row"]
+        least = min(each["nats_per_row"] for each in found.candidates)
+        assert found.chosen["nats_per_row"] - least <= 2 * found.chosen["standard_error"]
+        assert not found.larger_is_better
+
+    def test_rotation_scale_and_translation(self):
+        X, _ = make_subspaces((1, 3), 6, points_per_subspace=80, outliers=0.1, random_state=0)
+        rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+        before = decide(X)
+        for moved in (X @ rotation, 1e5 * X, 1e-5 * X, X + 30):
+            after = decide(moved)
+            assert chosen(after) == chosen(before)
+            assert after.chosen["nats_per_row"] == pytest.approx(before.chosen["nats_per_row"], abs=0.05)
+
+    def test_limits(self, monkeypatch):
+        X, _ = make_subspaces((2, 2, 2), 7, points_per_subspace=60, random_state=0)
+        assert chosen(decide(X, 1)) == 1
+        assert chosen(decide(X, 2)) <= 2
+        assert max(max(each["cluster_dims"]) for each in decide(X, max_dim=1).candidates) <= 1
+        monkeypatch.setattr(cluster_count, "SEARCH_COLUMNS", 5)
+        monkeypatch.setattr(cluster_count, "SEARCH_ROWS", 120)
+        assert chosen(decide(X)) == 3
+
+    def test_copies_are_no_evidence(self):
+        X, _ = make_subspaces((2, 2), 6, points_per_subspace=80, random_state=0)
+        assert decide(np.repeat(X, 3, axis=0)).chosen["nats_per_row"] == pytest.approx(decide(X).chosen["nats_per_row"])
+
+
+class TestOneFewer:
+    def test_halves_of_a_flat_are_joined(self):
+        X, y = make_subspaces((2, 2), 6, points_per_subspace=80, outliers=0, random_state=0)
+        halves = np.where((y == 0) & (X[:, 0] > 0), 2, y)
+        labels = one_fewer(shortest_code(measure(X, affine=True), halves, 3, free=False))
+        assert set(labels) == {0, 1}
+        assert (labels == labels[0]).sum() == 80
+        assert (labels[:80] == labels[0]).all()
+
+    def test_a_cluster_of_outliers_goes_to_the_background(self):
+        X, y = make_subspaces((2, 2), 6, points_per_subspace=80, outliers=0.3, random_state=0)
+        labels = one_fewer(shortest_code(measure(X, affine=True), np.where(y < 0, 2, y), 3, free=False))
+        assert set(labels) == {-1, 0, 1}
+        assert (labels[y < 0] == -1).mean() > 0.95
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize(("name", "rows"), ODD_ROWS)
+def test_rows_that_are_odd_but_valid(name, rows, affine):
+    found = decide(np.asarray(rows, np.float64), 4, affine=affine)
+    assert 1 <= chosen(found) <= 4
+    for each in found.candidates:
+        assert np.isfinite([each["nats_per_row"], each["standard_error"], each["outliers"]]).all()
