@@ -42,11 +42,23 @@ def decide_n_clusters(
 ) -> Decision:
     """The fewest clusters, 1 to `max_clusters`, that tell the rows of `x` (n, p) in about the least number of nats.
 
-    From `max_clusters` local best-fit flats on, one cluster after another joins another or is left to the background,
-    whichever costs least, and all are fitted again. Flats have at most `max_dim` dimensions.
+    Flats have at most `max_dim` dimensions.
     """
     # Copies of a row are no new evidence.
     sample = _leading_columns(rows_to_fit(sample_rows(x, SEARCH_ROWS, rng), 1), affine)
+    codes = codes_by_count(sample, max_clusters, affine=affine, rng=rng, max_dim=max_dim)
+    report(verbose, "nats of %s clusters: %s", sorted(codes), [round(codes[k].length) for k in sorted(codes)])
+    return _decision([codes[k] for k in sorted(codes)])
+
+
+def codes_by_count(
+    sample: Array, max_clusters: int, *, affine: bool, rng: np.random.RandomState, max_dim: int | None = None
+) -> dict[int, Code]:
+    """The shortest codes found of the rows of `sample` (n, p) with 1, 2, ... clusters.
+
+    From `max_clusters` local best-fit flats on, one cluster after another joins another or is left to the background,
+    whichever costs least, and all are fitted again.
+    """
     space = measure(sample, affine=affine, max_dim=max_dim)
     codes = {1: shortest_code(space, np.zeros(len(sample), np.intp), 1, free=True)}
     for dim in [dim for dim in START_DIMS if dim <= space.high] or [space.high]:
@@ -62,8 +74,7 @@ def decide_n_clusters(
                 codes[filled] = code
             labels = one_fewer(code)
             count = filled - 1
-    report(verbose, "nats of %s clusters: %s", sorted(codes), [round(codes[k].length) for k in sorted(codes)])
-    return _decision([codes[k] for k in sorted(codes)])
+    return codes
 
 
 def _leading_columns(rows: Array, affine: bool) -> Array:

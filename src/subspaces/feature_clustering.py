@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,15 +19,15 @@ from subspaces._validation import check_integer, check_n_clusters, check_rows, i
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.kernels import FeatureMap
 from subspaces.kernels._base import stack
+from subspaces.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.partition import (
+    Partition,
+    PartitionChoice,
     assign,
     assign_embedded,
     choose_partition,
-    cluster_shares,
     inlier_rows,
-    modularity,
     plain_partition,
-    row_stochastic,
     vector_counts,
 )
 from subspaces.rows import RowPreparation, prepare_rows
@@ -61,6 +62,8 @@ class FeatureClustering(
     # Whether a given number of eigenvectors means k-means on these and no more, as in the literature.
     _plain_if_given = True
     _min_features = 1
+    # What a good partition is: see `choose_partition`.
+    _kind = "balanced"
 
     _preparation: RowPreparation
     _features: FeatureMap
@@ -189,7 +192,7 @@ class FeatureClustering(
             embedding = embed(psi, self._spectrum)
             self._partition = plain_partition(embedding, self.n_clusters, n_starts=N_STARTS, rng=rng)
         else:
-            self._partition = choose_partition(
+            self._partition_choice = choose_partition(
                 psi,
                 self._spectrum,
                 inliers,
@@ -199,10 +202,16 @@ class FeatureClustering(
                 # Where every row is a landmark, its own feature would only confirm the label it has.
                 polish=self._features.n_components < len(rows),
                 rng=rng,
+                kind=self._kind,
             )
+            self._partition = self._final_partition(psi, self._partition_choice, rng)
         self.labels_ = np.concatenate(
             [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
         )
+
+    def _final_partition(self, psi: csr_matrix, choice: PartitionChoice, rng: np.random.RandomState) -> Partition:
+        """The partition to take; psi (n, D) are all rows."""
+        return choice.winner
 
     def _describe_clusters(self, rows: Array) -> None:
         """What an estimator tells about its clusters beside their labels."""

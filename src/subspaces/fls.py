@@ -7,16 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, unit_rows
+from subspaces._array import Array, Labels, unit_rows
 from subspaces._log import report
 from subspaces._validation import check_integer, check_option, check_sigma, is_auto
 from subspaces.feature_clustering import FeatureClustering, unless_auto
+from subspaces.flat_clusters import labels_of, shortest_flat_code
 from subspaces.flats import Beta2, Flats, as_neighborhood, fit_flats
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.partition import inlier_rows
+from subspaces.partition import KINDS, Partition, PartitionChoice, assign, at_most, inlier_rows, partition_of_labels
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
@@ -27,6 +29,9 @@ from subspaces.search import (
 )
 
 N_LANDMARKS = 2000
+# Whether clusters are flat is seen on this many rows, from this many partitions.
+FLAT_ROWS = 2000
+FLAT_STARTS = 10
 
 
 class FLS(FeatureClustering):
@@ -72,6 +77,10 @@ class FLS(FeatureClustering):
     n_components : int or "auto", default="auto"
         Number of eigenvectors that k-means sees. "auto" tries several, from K - 1 to about 2 K, and lets modularity
         choose; with n_nearest=None it is K - 1, as in the paper.
+    assign : {"auto", "balanced", "density"}, default="auto"
+        What a good partition is. "balanced" takes the largest modularity, which prefers clusters of similar size;
+        "density" cuts where clusters are joined most weakly, whatever their sizes; "auto" begins with the first and
+        takes the second where it is clearly better separated. With n_nearest=None there is k-means only.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
@@ -135,6 +144,7 @@ class FLS(FeatureClustering):
         normalize: bool | str = "auto",
         max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
+        assign: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -150,6 +160,7 @@ class FLS(FeatureClustering):
         self.normalize = normalize
         self.max_columns = max_columns
         self.n_components = n_components
+        self.assign = assign
         self.random_state = random_state
         self.verbose = verbose
 
@@ -199,6 +210,10 @@ class FLS(FeatureClustering):
     _min_features = 2
 
     @property
+    def _kind(self) -> str:  # type: ignore[override]
+        return self.assign
+
+    @property
     def flats_(self) -> Flats:
         """The landmark flats in the coordinates of X."""
         check_is_fitted(self)
@@ -221,6 +236,7 @@ class FLS(FeatureClustering):
             check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
         for name in ("affine", "center", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
+        check_option("assign", self.assign, KINDS)
         check_landmark_choice(self.landmarks, x)
         if not is_auto(self.neighborhood):
             as_neighborhood(self.neighborhood)
@@ -256,9 +272,11 @@ class FLS(FeatureClustering):
         ]
         margin = AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN
         self._setting, self.search_ = choose_setting(
-            rows, self.n_clusters, settings, rng, affine_margin=margin, verbose=self.verbose
+            rows, self.n_clusters, settings, rng, kind=self.assign, affine_margin=margin, verbose=self.verbose
         )
         self._preparation = replace(preparation, unit=self._setting.unit)
+        self._sample = at_most(np.arange(len(rows)), FLAT_ROWS, rng)
+        self._sample_rows = rows[self._sample]
         self.n_columns_ = rows.shape[1]
         return unit_rows(rows) if self._setting.unit else rows
 
@@ -287,6 +305,23 @@ class FLS(FeatureClustering):
         self.n_landmarks_, self.n_nearest_ = len(features.flats_), features.n_nearest_
         self.sigma_ = features.sigma_
         return features
+
+    def _final_partition(self, psi: csr_matrix, choice: PartitionChoice, rng: np.random.RandomState) -> Partition:
+        """The flats that describe the rows best decide where clusters are flat; else the graph does."""
+        if self.assign == "balanced" or self.n_clusters == 1:
+            return choice.winner
+        sample = psi[self._sample]
+        ranked = sorted(choice.candidates, key=lambda each: -each.separation)
+        starts: dict[bytes, Labels] = {}
+        for candidate in (choice.winner, choice.density, choice.balanced, *ranked):
+            labels = assign(sample, self._spectrum, candidate)
+            starts.setdefault(labels.tobytes(), labels)
+            if len(starts) == FLAT_STARTS:
+                break
+        code = shortest_flat_code(self._sample_rows, list(starts.values()), self.n_clusters, rng)
+        if code is None:
+            return choice.winner
+        return partition_of_labels(sample, labels_of(code), self.n_clusters, self._spectrum, "flats")
 
     def _dense_counts(self) -> list[int]:
         """As in the paper: v_2, ..., v_K."""

@@ -13,7 +13,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from subspaces._array import Array, Labels, inverse, unit_rows
 from subspaces._threads import one_thread
 from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.partition import MAX_FIT_ROWS, at_most, cluster_shares, modularity, row_stochastic
+from subspaces.modularity import cluster_shares, modularity, row_stochastic
+from subspaces.partition import MAX_FIT_ROWS, at_most
 
 # Every pair of nodes is tied this strongly, as a share of the mean degree spread over all nodes. Ties order the
 # pieces of a graph that falls apart: large ones come first, and a stray node is no cluster.

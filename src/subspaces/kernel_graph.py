@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from subspaces._array import Array, inverse, unit_rows
 from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.partition import MAX_FIT_ROWS, Partition, at_most, cluster_shares, plain_partition
+from subspaces.modularity import cluster_shares
+from subspaces.partition import MAX_FIT_ROWS, Partition, at_most, plain_partition
 from subspaces.spectral import Psi, PsiBlocks, Spectrum
 
 # The smallest degree that a row shall have, as a share of the mean degree.

@@ -1,38 +1,45 @@
 """From an embedding to labels: candidate partitions, refined on the landmarks, one chosen without labels.
 
-Candidates are judged by the modularity of the bipartite graph between rows and landmarks. With P the row-stochastic
-weights (n, D), S_kj = mean over rows of [label = k] P_ij and margins p_k, p_j,
-
-    Q = sum_k ( sum_j S_kj^2 / p_j - p_k^2 ) = mean_i c_i,   c_i = sum_j P_ij S_{k(i) j} / p_j - p_{k(i)}:
-
-how much likelier two rows that share a landmark are to share a label than two rows at random. As a mean over rows
-it has a standard error, which tells a better candidate from a lucky one.
+Candidates come from k-means with several numbers of eigenvectors and from many small parts that are joined. Two
+figures judge them: modularity (`modularity.py`), the finer one, which prefers clusters of equal size, and separation
+(`joins.py`), the coarser one, which cuts weak joins wherever they are. The partition of the largest modularity is taken
+unless another is clearly better separated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import combinations, groupby
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.metrics import adjusted_rand_score
 
-from subspaces._array import Array, Indices, Labels, inverse, unit_rows, within_mad
+from subspaces._array import Array, Indices, Labels, unit_rows, within_mad
+from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
 from subspaces.kmeans import kmeans, nearest_centers
+from subspaces.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
 from subspaces.spectral import Psi, Spectrum, embed
 
 # k-means is fitted on at most this many rows; its centres do not move visibly with more.
 MAX_FIT_ROWS = 12_000
 # Partitions whose modularities differ by less than this many standard errors are equally good.
 N_ERRORS = 2.0
-# Into how many parts per cluster the rows are cut before parts are joined.
-PARTS_PER_CLUSTER = (5, 8, 12)
 # Rounds of refinement for every candidate on a sample, and for the best few of them on all rows.
 TRIAL_ROUNDS = 5
 N_FINALISTS = 2
 FINAL_ROUNDS = 20
+# How much better separated a partition must be than the one of the largest modularity.
+SEPARATION_MARGIN = 0.2
+# Joins between few rows are trusted where parts made in different ways give the same clusters, up to this Rand index.
+SURE_AGREEMENT = 0.8
+# Partitions of inliers this much alike differ in details, of which modularity is the better judge.
+SAME_AGREEMENT = 0.9
+# Fewer rows of a sample are not taken for a cluster.
+FEW_ROWS = 10
+# How clusters are told apart: by modularity, by separation, or by what the rows speak for.
+KINDS = ("auto", "balanced", "density")
 # Rows farther from every flat than this many deviations do not vote.
 ROW_DEVIATIONS = 3.0
 
@@ -45,7 +52,19 @@ class Partition:
     n_vectors: int
     centers: Array | None  # (K, n_vectors), of unit rows of the embedding
     landmark_scores: Array | None = None  # (D, K): a row takes the label of the largest psi @ landmark_scores
+    origin: str = "k-means"
     modularity: float = float("nan")
+    separation: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChoice:
+    """Candidates, the one of the largest modularity, the best separated one, and the winner."""
+
+    winner: Partition
+    balanced: Partition
+    density: Partition
+    candidates: list[Partition]
 
 
 def assign(psi: Psi, spectrum: Spectrum, partition: Partition) -> Labels:
@@ -59,6 +78,16 @@ def assign_embedded(embedding: Array, partition: Partition) -> Labels:
     """Labels (n,) by the nearest centre, from the embedding (n, at least n_vectors) of rows."""
     assert partition.centers is not None
     return nearest_centers(unit_rows(embedding[:, : partition.n_vectors]), partition.centers)
+
+
+def partition_of_labels(psi: csr_matrix, labels: Labels, n_clusters: int, spectrum: Spectrum, origin: str) -> Partition:
+    """The partition in which landmarks belong to clusters as the rows of psi (n, D) that have them do.
+
+    Landmarks of rows without a cluster, labelled -1, count the less.
+    """
+    shares = cluster_shares(psi, np.where(labels < 0, n_clusters, labels), n_clusters + 1)
+    scores = landmark_scores(shares)[:, :n_clusters].astype(psi.dtype)
+    return Partition(n_clusters, spectrum.vectors.shape[1], None, scores, origin)
 
 
 def plain_partition(embedding: Array, n_clusters: int, *, n_starts: int, rng: np.random.RandomState) -> Partition:
@@ -77,12 +106,14 @@ def choose_partition(
     n_starts: int,
     polish: bool,
     rng: np.random.RandomState,
-) -> Partition:
-    """The best partition by modularity, over numbers of eigenvectors `counts`, starts of k-means and joined parts.
+    kind: str = "auto",
+    n_draws: int = 2,
+) -> PartitionChoice:
+    """The best partition over numbers of eigenvectors `counts`, starts of k-means and joined parts.
 
-    `psi` (n, D) has rows that sum to one; `inliers` are the rows that count. With `polish` every candidate is refined
-    on the landmarks and the largest modularity wins; joined parts must be clearly better than k-means. Without, the
-    smallest number of eigenvectors wins whose modularity is not clearly below the largest.
+    `psi` (n, D) has rows that sum to one; `inliers` are the rows that vote for modularity. With `polish`, candidates
+    are refined on the landmarks. `kind` "balanced" goes by modularity and "density" by separation; "auto" by modularity
+    unless that cuts joins that are clearly stronger than need be. Parts are made `n_draws` times in each way.
     """
     sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
@@ -90,66 +121,92 @@ def choose_partition(
     for count in sorted({min(count, embedding.shape[1]) for count in counts}):
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
         candidates += [Partition(n_clusters, count, centers) for centers in runs.points]
-    weights = psi[inliers]
+    everyone = psi[at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)]
+    graphs = []
+    if polish or kind != "balanced":
+        graphs = part_graphs(everyone, embed(everyone, spectrum), n_clusters, rng, n_draws=n_draws)
+    merged = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=False)
     if polish:
-        merged = merged_partitions(sample, embedding, n_clusters, rng)
-        plain, joined = (_best_refined(group, sample, weights, spectrum) for group in (candidates, merged))
-        return plain if _as_good(plain, joined, weights, spectrum) else joined
-    candidates = [refine(partition, weights, spectrum, n_rounds=0) for partition in candidates]
-    best = max(candidates, key=_modularity)
-    per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
-    return next((partition for partition in per_count if _as_good(partition, best, weights, spectrum)), best)
+        candidates = [refine(each, sample, spectrum, n_rounds=TRIAL_ROUNDS) for each in candidates + merged]
+        balanced = _best_polished(candidates, psi[inliers], spectrum)
+    else:
+        candidates = [refine(each, psi[inliers], spectrum, n_rounds=0) for each in candidates]
+        balanced = _fewest_vectors(candidates, psi[inliers], spectrum)
+    if kind == "balanced" or n_clusters == 1:
+        return PartitionChoice(balanced, balanced, balanced, candidates)
+    strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
+    strong = [settle(each, everyone, spectrum) for each in strong]
+    merged = [] if polish else [settle(each, everyone, spectrum) for each in merged]
+    candidates += merged + strong
+    balanced, *candidates = (_separated(each, graphs, everyone, spectrum) for each in (balanced, *candidates))
+    density = max(candidates, key=_separation)
+    if kind == "auto" and not (
+        density.separation > balanced.separation + SEPARATION_MARGIN
+        and (polish or _agreement(strong, everyone, spectrum) >= SURE_AGREEMENT)
+        and _agreement([balanced, density], sample, spectrum) < SAME_AGREEMENT
+    ):
+        return PartitionChoice(balanced, balanced, density, candidates)
+    if density.landmark_scores is not None:
+        density = replace(settle(density, psi, spectrum), separation=density.separation)
+    return PartitionChoice(density, balanced, density, candidates)
 
 
-def merged_partitions(
-    psi: csr_matrix, embedding: Array, n_clusters: int, rng: np.random.RandomState
+def joined_partitions(
+    graphs: Sequence[PartGraph], psi: csr_matrix, n_clusters: int, spectrum: Spectrum, *, strong: bool
 ) -> list[Partition]:
-    """Partitions made from many small parts, joined two at a time where modularity gains most.
+    """Partitions made from many small parts, joined two at a time where the join is `strong` or modularity gains most.
 
     k-means with K centres cuts large clusters and misses small ones when its start is unlucky; many parts hold no more
-    than one cluster each, whatever the start. `embedding` (n, q) belongs to the rows of psi (n, D).
+    than one cluster each, whatever the start. The graphs were made from psi (n, D).
     """
+    join, name = (join_by_strength, "strength") if strong else (join_by_modularity, "modularity")
     partitions = []
-    rows = unit_rows(embedding)
-    for parts_per_cluster in PARTS_PER_CLUSTER:
-        n_parts = min(parts_per_cluster * n_clusters, max(n_clusters, len(rows) // 10))
-        parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
-        shares = cluster_shares(psi, parts, n_parts)
-        sizes = shares.sum(axis=1)
-        joined = join_parts((shares * inverse(shares.sum(axis=0))) @ shares.T - np.outer(sizes, sizes), n_clusters)
-        shares = np.stack([shares[joined == k].sum(axis=0) for k in range(n_clusters)])
-        partitions.append(Partition(n_clusters, rows.shape[1], None, landmark_scores(shares).astype(psi.dtype)))
+    for graph in graphs:
+        groups = join(graph, n_clusters)
+        labels = groups[graph.labels].astype(np.int32)
+        partitions.append(partition_of_labels(psi, labels, n_clusters, spectrum, f"parts joined by {name}"))
     return partitions
 
 
-def join_parts(gains: NDArray[np.float64], n_groups: int) -> Indices:
-    """Groups (m,) of m parts, by joining the pair of largest gain until `n_groups` are left.
+def _separated(partition: Partition, graphs: list[PartGraph], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """`partition` with its separation on the graphs of psi (n, D); none where a cluster is too small to be one."""
+    labels = assign(psi, spectrum, partition)
+    sizes = np.bincount(labels, minlength=partition.n_clusters)
+    if sizes.min() < max(SMALL_CLUSTER / partition.n_clusters * len(labels), FEW_ROWS):
+        return replace(partition, separation=-np.inf)
+    return replace(partition, separation=separation(graphs, labels, partition.n_clusters))
 
-    `gains` (m, m) adds up over joined parts, as W_ab - p_a p_b of modularity does.
-    """
-    gains = gains.copy()
-    np.fill_diagonal(gains, -np.inf)
-    group = np.arange(len(gains))
-    for _ in range(len(gains) - n_groups):
-        first, second = np.unravel_index(gains.argmax(), gains.shape)
-        gains[first] += gains[second]
-        gains[:, first] = gains[first]
-        gains[first, first] = gains[second] = gains[:, second] = -np.inf
-        group[group == second] = first
-    return np.unique(group, return_inverse=True)[1]
+
+def _separation(partition: Partition) -> float:
+    return partition.separation
+
+
+def _agreement(partitions: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> float:
+    """The mean adjusted Rand index between any two partitions of the rows of psi (n, D)."""
+    labels = [assign(psi, spectrum, each) for each in partitions]
+    return float(np.mean([adjusted_rand_score(*pair) for pair in combinations(labels, 2)]))
 
 
 def _modularity(partition: Partition) -> float:
     return partition.modularity
 
 
-def _best_refined(
-    candidates: Sequence[Partition], sample: csr_matrix, psi: csr_matrix, spectrum: Spectrum
-) -> Partition:
-    """The candidate of the largest modularity on psi (n, D) once refined; a sample of the rows picks finalists."""
-    refined = [refine(partition, sample, spectrum, n_rounds=TRIAL_ROUNDS) for partition in candidates]
-    finalists = sorted(refined, key=_modularity)[-N_FINALISTS:]
-    return max((refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS) for each in finalists), key=_modularity)
+def _best_polished(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """The candidate of the largest modularity on psi (n, D), refined; joined parts must clearly beat k-means."""
+    best = []
+    for _, group in groupby(candidates, key=lambda each: each.origin):
+        finalists = sorted(group, key=_modularity)[-N_FINALISTS:]
+        refined = [refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS) for each in finalists]
+        best.append(max(refined, key=_modularity))
+    plain, joined = best
+    return plain if _as_good(plain, joined, psi, spectrum) else joined
+
+
+def _fewest_vectors(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """The candidate with the fewest eigenvectors whose modularity on psi (n, D) is not clearly below the largest."""
+    best = max(candidates, key=_modularity)
+    per_count = [max(group, key=_modularity) for _, group in groupby(candidates, key=lambda each: each.n_vectors)]
+    return next((each for each in per_count if _as_good(each, best, psi, spectrum)), best)
 
 
 def at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
@@ -183,54 +240,28 @@ def vector_counts(n_clusters: int) -> list[int]:
     return [k - 1, k, k + 2, int(1.25 * k), int(1.6 * k)]
 
 
-def cluster_shares(psi: Psi, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
-    """S (K, D): the mean over rows of [label = k] psi."""
-    n, n_landmarks = psi.shape
-    if isinstance(psi, np.ndarray):
-        member = csr_matrix((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
-        return np.asarray(member.T @ psi) / n
-    cells = np.repeat(labels.astype(np.int64), np.diff(psi.indptr)) * n_landmarks + psi.indices
-    sums = np.bincount(cells, weights=psi.data, minlength=n_clusters * n_landmarks)
-    return sums.reshape(n_clusters, n_landmarks) / n
-
-
-def row_stochastic(psi: Psi) -> Psi:
-    """psi (n, D) with rows scaled to sum one; rows of zeros stay."""
-    scale = inverse(np.asarray(psi.sum(axis=1)).ravel())[:, None]
-    return psi * scale if isinstance(psi, np.ndarray) else psi.multiply(scale).tocsr()
-
-
-def modularity(shares: NDArray[np.float64]) -> float:
-    """Q from the shares S (K, D) of rows that sum to one."""
-    return float((shares**2 @ inverse(shares.sum(axis=0))).sum() - np.square(shares.sum(axis=1)).sum())
-
-
-def modularity_terms(psi: csr_matrix, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
-    """The terms c_i (n,) whose mean is the modularity of `labels`."""
-    shares = cluster_shares(psi, labels, n_clusters)
-    scores = psi @ landmark_scores(shares)
-    return scores[np.arange(len(labels)), labels] - shares.sum(axis=1)[labels]
-
-
-def landmark_scores(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much of each landmark belongs to each cluster: S_kj / p_j as (D, K)."""
-    return (shares * inverse(shares.sum(axis=0))).T
-
-
 def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_rounds: int) -> Partition:
-    """Let every row take the cluster that its landmarks belong to most, until nothing moves or `n_rounds` times.
-
-    `psi` (n, D) are the rows that vote. The round of the largest modularity is returned: most rounds gain, but they can
-    drain a small cluster.
+    """The round of the largest modularity, among `n_rounds` in which every row of psi (n, D) takes the cluster that its
+    landmarks belong to most: most rounds gain, but they can drain a small cluster.
     """
+    return max(_rounds(partition, psi, spectrum, n_rounds), key=_modularity)
+
+
+def settle(partition: Partition, psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """A few such rounds, whatever modularity says, as long as no cluster loses all its rows."""
+    return list(_rounds(partition, psi, spectrum, TRIAL_ROUNDS))[-1]
+
+
+def _rounds(partition: Partition, psi: csr_matrix, spectrum: Spectrum, n_rounds: int) -> Iterator[Partition]:
+    """`partition` and what up to `n_rounds` rounds make of it, until nothing moves or a cluster is lost."""
     labels = assign(psi, spectrum, partition)
     shares = cluster_shares(psi, labels, partition.n_clusters)
-    best = replace(partition, modularity=modularity(shares))
+    yield replace(partition, modularity=modularity(shares))
+    occupied = len(np.unique(labels))
     for _ in range(n_rounds):
         partition = replace(partition, landmark_scores=landmark_scores(shares).astype(psi.dtype))
         before, labels = labels, assign(psi, spectrum, partition)
-        if (before == labels).all():
-            break
+        if (before == labels).all() or len(np.unique(labels)) < occupied:
+            return
         shares = cluster_shares(psi, labels, partition.n_clusters)
-        best = max(best, replace(partition, modularity=modularity(shares)), key=_modularity)
-    return best
+        yield replace(partition, modularity=modularity(shares))

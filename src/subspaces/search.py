@@ -15,7 +15,7 @@ from subspaces._log import report
 from subspaces.flats import Beta2, rows_to_fit
 from subspaces.kernels import SubspaceFeatures
 from subspaces.landmarks import choose_landmarks
-from subspaces.partition import choose_partition, inlier_rows, vector_counts
+from subspaces.partition import SEPARATION_MARGIN, choose_partition, inlier_rows, vector_counts
 from subspaces.spectral import compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
@@ -47,6 +47,8 @@ class FlatSetting:
     affine: bool
     unit: bool  # whether rows are scaled to unit norm
     modularity: float = float("nan")
+    separation: float = float("nan")  # of the best separated partition
+    balanced_separation: float = float("nan")  # of the partition of that modularity
     n_rows: int = 0  # size of the sample it was tried on
 
 
@@ -92,25 +94,32 @@ def choose_setting(
     settings: Sequence[FlatSetting],
     rng: np.random.RandomState,
     *,
+    kind: str = "auto",
     affine_margin: float = AFFINE_MARGIN,
     verbose: int = 0,
 ) -> tuple[FlatSetting, list[FlatSetting]]:
     """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
 
-    One cluster gives no modularity to compare, so there the first setting is taken.
+    `kind` says what a good partition is, as in `choose_partition`. One cluster gives no modularity to compare, so there
+    the first setting is taken.
     """
     if len(settings) == 1 or n_clusters == 1:
         return settings[0], []
     trials: list[FlatSetting] = []
     if len({setting.affine for setting in settings}) == 2:
-        trials = try_settings(rows, n_clusters, settings, rng, max_rows=PILOT_ROWS)
+        trials = try_settings(rows, n_clusters, settings, rng, kind=kind, max_rows=PILOT_ROWS)
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in trials if trial.affine == affine]
     if not trials or len(rows) > PILOT_ROWS:
-        settings = try_settings(rows, n_clusters, settings, rng, max_rows=SAMPLE_ROWS)
+        settings = try_settings(rows, n_clusters, settings, rng, kind=kind, max_rows=SAMPLE_ROWS)
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
+    # Where clusters differ in size, modularity compares only settings that show them. Few rows fall apart by chance.
+    least = best.balanced_separation + SEPARATION_MARGIN
+    apart = [each for each in settings if each.separation > max(least, each.balanced_separation + SEPARATION_MARGIN)]
+    if apart and len(rows) > PILOT_ROWS:
+        best = best_setting(apart, sampled=len(rows) > SAMPLE_ROWS)
     report(
         verbose,
         "dimension %d, neighbourhood %s: modularity %.3f",
@@ -150,9 +159,10 @@ def try_settings(
     settings: Sequence[FlatSetting],
     rng: np.random.RandomState,
     *,
+    kind: str,
     max_rows: int,
 ) -> list[FlatSetting]:
-    """Every setting with the modularity it reaches on a sample of the rows (n, p), all from the same landmarks."""
+    """Every setting with what it reaches on a sample of the rows (n, p), all from the same landmarks."""
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
     rows = rows_to_fit(rows, min(setting.dim for setting in settings))
@@ -162,19 +172,15 @@ def try_settings(
         unit: choose_landmarks(sample, count, method="kmeans", rng=rng) for unit, sample in sorted(samples.items())
     }
     return [
-        replace(
-            setting,
-            modularity=setting_modularity(setting, samples[setting.unit], landmarks[setting.unit], n_clusters, rng),
-            n_rows=len(rows),
-        )
+        try_setting(setting, samples[setting.unit], landmarks[setting.unit], n_clusters, rng, kind=kind)
         for setting in settings
     ]
 
 
-def setting_modularity(
-    setting: FlatSetting, rows: Array, landmarks: Array, n_clusters: int, rng: np.random.RandomState
-) -> float:
-    """The modularity of clustering `rows` (n, p) with flats at `landmarks` (D, p)."""
+def try_setting(
+    setting: FlatSetting, rows: Array, landmarks: Array, n_clusters: int, rng: np.random.RandomState, *, kind: str
+) -> FlatSetting:
+    """`setting` with what it scores when `rows` (n, p) are clustered with flats at `landmarks` (D, p)."""
     features = SubspaceFeatures(
         subspace_dim=setting.dim,
         n_nearest=SAMPLE_NEAREST,
@@ -188,6 +194,22 @@ def setting_modularity(
     psi, distances = features.describe(rows)
     counts = vector_counts(n_clusters)
     spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
-    return choose_partition(
-        psi, spectrum, inlier_rows(distances, rows), n_clusters, counts=counts, n_starts=2, polish=False, rng=rng
-    ).modularity
+    found = choose_partition(
+        psi,
+        spectrum,
+        inlier_rows(distances, rows),
+        n_clusters,
+        counts=counts,
+        n_starts=2,
+        polish=False,
+        rng=rng,
+        kind=kind,
+        n_draws=1,
+    )
+    return replace(
+        setting,
+        modularity=found.balanced.modularity,
+        separation=found.density.separation,
+        balanced_separation=found.balanced.separation,
+        n_rows=len(rows),
+    )

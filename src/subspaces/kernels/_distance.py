@@ -31,6 +31,8 @@ SIGMA_RANK = 5
 SIGMA_ROWS = 1000
 # A flat whose own rows lie this many deviations farther off than is usual describes no cluster.
 FLAT_DEVIATIONS = 5.0
+# But not one at this many medians: where clusters differ in size, those of a small cluster are the unusual ones.
+FLAT_RATIO = 6.0
 
 
 class _DistanceFeatures(FeatureMap):
@@ -315,4 +317,5 @@ def uniform_flats(count: int, ambient_dim: int, dim: int, rng: np.random.RandomS
 def usable_flats(residuals: Array, x: Array) -> Indices:
     """Indices of the flats whose own mean squared residual (m,) is not far above the usual."""
     scale = float(np.einsum("np,np->", x, x, dtype=np.float64) / len(x))
-    return np.flatnonzero(within_mad(residuals, width=FLAT_DEVIATIONS, scale=scale))
+    usual = within_mad(residuals, width=FLAT_DEVIATIONS, scale=scale)
+    return np.flatnonzero(usual | (len(residuals) < len(x)) & (residuals <= FLAT_RATIO * np.median(residuals)))

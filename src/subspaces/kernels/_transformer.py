@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from subspaces._array import Array
 from subspaces.kernels._base import FeatureMap
-from subspaces.partition import row_stochastic
+from subspaces.modularity import row_stochastic
 from subspaces.spectral import Psi
 
 

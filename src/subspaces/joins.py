@@ -1,0 +1,136 @@
+"""How strongly clusters are joined where they touch, whatever their sizes.
+
+Modularity prefers clusters of equal size: on ten thousand rows of one class and five hundred of another it cuts the
+first in half. What tells the halves of one cluster from two clusters is the join. Rows are cut into many small parts;
+with P the row-stochastic weights (n, D), S_aj = mean over rows of [part = a] P_ij and W = S diag(1/p_j) S^T, two parts
+are joined by
+
+    rho_ab = W_ab / sqrt(W_aa W_bb):
+
+one where a row of the one part finds as many landmarks in the other as in its own, zero where it finds none. A
+partition is good if it cuts only weak joins. Its separation is
+
+    J = (K / 4) H - mean over several ways to make parts of ln (r + e),
+
+r the mean of rho over the cut, H the entropy of the sizes of its clusters: weak joins, and all else equal even sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._array import Array, Indices, Labels, inverse, unit_rows
+from subspaces.kmeans import kmeans, nearest_centers
+from subspaces.modularity import cluster_shares
+from subspaces.spectral import Psi
+
+# How many parts there are for each cluster, but not fewer than the second number.
+PARTS = ((5, 25), (8, 50), (12, 50))
+# A part has about this many rows at least.
+ROWS_PER_PART = 10
+# Joins weaker than this are as good as none.
+WEAK_JOIN = 0.005
+EVENNESS = 0.25
+# Groups smaller than this share of an average cluster are no clusters of their own.
+SMALL_CLUSTER = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartGraph:
+    """Rows in many small parts, and the weights between these."""
+
+    labels: Labels  # (n,)
+    shares: NDArray[np.float64]  # S (M, D)
+    weights: NDArray[np.float64]  # W (M, M), sums to one
+
+    def groups_of(self, labels: Labels, n_clusters: int) -> Indices:
+        """The cluster (M,) that most rows of each part belong to, from the labels (n,) of the rows."""
+        cells = self.labels.astype(np.int64) * n_clusters + labels
+        counts = np.bincount(cells, minlength=len(self.weights) * n_clusters)
+        return np.asarray(counts.reshape(-1, n_clusters).argmax(axis=1))
+
+
+def part_graphs(
+    psi: Psi, embedding: Array, n_clusters: int, rng: np.random.RandomState, *, n_draws: int = 1
+) -> list[PartGraph]:
+    """Several ways to cut rows into small parts by k-means of their embedding (n, q); psi is (n, D)."""
+    rows = unit_rows(embedding)
+    graphs = []
+    for per_cluster, least in PARTS * n_draws:
+        n_parts = min(max(per_cluster * n_clusters, least), max(2 * n_clusters, len(rows) // ROWS_PER_PART), len(rows))
+        parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
+        parts = np.unique(parts, return_inverse=True)[1].astype(np.int32)
+        shares = cluster_shares(psi, parts, int(parts.max()) + 1)
+        graphs.append(PartGraph(parts, shares, (shares * inverse(shares.sum(axis=0))) @ shares.T))
+    return graphs
+
+
+def join_by_modularity(graph: PartGraph, n_groups: int) -> Indices:
+    """Groups (M,) of the parts, joined two at a time where modularity gains most."""
+    sizes = graph.weights.sum(axis=1)
+    gains = graph.weights - np.outer(sizes, sizes)
+    np.fill_diagonal(gains, -np.inf)
+    group = np.arange(len(gains))
+    for _ in range(len(gains) - n_groups):
+        first, second = np.unravel_index(gains.argmax(), gains.shape)
+        gains[first] += gains[second]
+        gains[:, first] = gains[first]
+        gains[first, first] = gains[second] = gains[:, second] = -np.inf
+        group[group == second] = first
+    return np.unique(group, return_inverse=True)[1]
+
+
+def join_by_strength(graph: PartGraph, n_groups: int) -> Indices:
+    """Groups (M,) of the parts, joined two at a time where the join is strongest.
+
+    The strength of a join between groups A and B is the mean of rho over the parts that touch, times the root of
+    W_AB / min(p_A, p_B), the share of the smaller one that leads across. Groups too small to be clusters are joined
+    first as soon as only the wanted number of others is left.
+    """
+    cut = graph.weights.copy()
+    np.fill_diagonal(cut, 0)
+    strong = cut * joins(graph.weights)
+    sizes = graph.weights.sum(axis=1)
+    group = np.arange(len(cut))
+    alive = np.arange(len(cut))
+    while len(alive) > n_groups:
+        pairs = np.ix_(alive, alive)
+        smaller = np.minimum.outer(sizes[alive], sizes[alive])
+        strength = strong[pairs] * inverse(cut[pairs], 0.5) * inverse(smaller, 0.5)
+        np.fill_diagonal(strength, -1)
+        small = sizes[alive] < SMALL_CLUSTER / n_groups
+        if small.any() and (~small).sum() <= n_groups:
+            strength[~small] = -1
+        first, second = alive[list(np.unravel_index(strength.argmax(), strength.shape))]
+        for table in (cut, strong):
+            table[first] += table[second]
+            table[:, first] = table[first]
+            table[first, first] = 0
+        sizes[first] += sizes[second]
+        group[group == second] = first
+        alive = alive[alive != second]
+    return np.unique(group, return_inverse=True)[1]
+
+
+def joins(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """rho (M, M) from W (M, M)."""
+    own = inverse(np.diag(weights), 0.5)
+    return weights * own[:, None] * own
+
+
+def cut_join(graph: PartGraph, groups: Indices) -> float:
+    """The mean join r over the edges between different groups (M,) of parts; zero where there are none."""
+    cut = np.where(groups[:, None] == groups, 0, graph.weights)
+    total = cut.sum()
+    return float((cut * joins(graph.weights)).sum() / total) if total > 0 else 0.0
+
+
+def separation(graphs: list[PartGraph], labels: Labels, n_clusters: int) -> float:
+    """J of the labels (n,) of the rows that the graphs were made from."""
+    found = [np.log(cut_join(graph, graph.groups_of(labels, n_clusters)) + WEAK_JOIN) for graph in graphs]
+    sizes = np.bincount(labels, minlength=n_clusters) / len(labels)
+    entropy = -(sizes * np.log(np.where(sizes > 0, sizes, 1))).sum()
+    return float(EVENNESS * n_clusters * entropy - np.mean(found))
