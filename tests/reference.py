@@ -227,6 +227,81 @@ def refine(P: Array, labels: Array, n_clusters: int, rounds: int) -> Array:
     return labels
 
 
+def part_weights(P: Array, parts: Array, n_parts: int) -> Array:
+    """W_ab = sum_j S_aj S_bj / p_j, the weights between `parts` (n,) of the rows of `P` (n, D): (M, M)."""
+    S = cluster_landmark_shares(P, parts, n_parts)
+    W = np.zeros((n_parts, n_parts))
+    for j in range(P.shape[1]):
+        share = S[:, j].sum()
+        if share > 0.0:
+            W += np.outer(S[:, j], S[:, j]) / share
+    return W
+
+
+def join(W: Array, a: int, b: int) -> float:
+    """rho_ab = W_ab / sqrt(W_aa W_bb) from the weights `W` (M, M); 0 where a part has no weight."""
+    own = W[a, a] * W[b, b]
+    return float(W[a, b] / np.sqrt(own)) if own > 0.0 else 0.0
+
+
+def cut_join(W: Array, groups: Array) -> float:
+    """Mean of rho, weighted by W, over pairs of parts in different `groups` (M,); 0 where no weight is cut."""
+    total, weight = 0.0, 0.0
+    for a in range(len(W)):
+        for b in range(len(W)):
+            if groups[a] != groups[b]:
+                total += W[a, b] * join(W, a, b)
+                weight += W[a, b]
+    return total / weight if weight > 0.0 else 0.0
+
+
+def majority(parts: Array, labels: Array, n_clusters: int) -> Array:
+    """The cluster of most rows of each of `parts` (n,), from the `labels` (n,) of the rows, ties to the lower: (M,)."""
+    votes = [[np.sum(labels[parts == part] == k) for k in range(n_clusters)] for part in range(parts.max() + 1)]
+    return np.array([int(np.argmax(counts)) for counts in votes])
+
+
+def separation(P: Array, many_parts: list[Array], labels: Array, n_clusters: int) -> float:
+    """J = (K / 4) H - mean of ln(r + 0.005) over ways to make parts (n,) of the rows of `P` (n, D)."""
+    logs = []
+    for parts in many_parts:
+        W = part_weights(P, parts, parts.max() + 1)
+        logs.append(np.log(cut_join(W, majority(parts, labels, n_clusters)) + 0.005))
+    entropy = 0.0
+    for k in range(n_clusters):
+        share = np.mean(labels == k)
+        if share > 0.0:
+            entropy -= share * np.log(share)
+    return float(n_clusters / 4 * entropy - np.mean(logs))
+
+
+def join_by_strength(W: Array, n_groups: int) -> list[set[int]]:
+    """Groups of the parts with the weights `W` (M, M), the pair of the strongest join made one at every step.
+
+    Groups with less than a twentieth of an average share join first once there are no more than `n_groups` others.
+    """
+    groups = [{a} for a in range(len(W))]
+
+    def share(group: set[int]) -> float:
+        return sum(W[a].sum() for a in group)
+
+    def strength(one: set[int], other: set[int]) -> float:
+        pairs = [(a, b) for a in one for b in other]
+        weight = sum(W[a, b] for a, b in pairs)
+        if weight == 0.0:
+            return 0.0
+        mean = sum(W[a, b] * join(W, a, b) for a, b in pairs) / weight
+        return float(mean * np.sqrt(weight / min(share(one), share(other))))
+
+    while len(groups) > n_groups:
+        small = [group for group in groups if share(group) < 0.05 / n_groups]
+        eager = small if small and len(groups) - len(small) <= n_groups else groups
+        options = [(one, other) for one in eager for other in groups if one is not other]
+        one, other = max(options, key=lambda pair: strength(*pair))
+        groups = [group for group in groups if group is not one and group is not other] + [one | other]
+    return groups
+
+
 def gaussian_kernel(X: Array, Y: Array, sigma: float) -> Array:
     """exp(-|x - y|^2 / (2 sigma^2)) for rows of `X` (n, p) and `Y` (m, p): (n, m)."""
     return np.array([[np.exp(-np.sum((x - y) ** 2) / (2.0 * sigma**2)) for y in Y] for x in X])

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 from test_kflats import ODD_ROWS
 
 from subspaces import cluster_count
-from subspaces.cluster_count import decide_n_clusters, one_fewer
+from subspaces.cluster_count import codes_by_count, decide_n_clusters, one_fewer
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.description import measure, shortest_code
 
@@ -85,6 +85,57 @@ class TestDecision:
     def test_copies_are_no_evidence(self):
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=80, random_state=0)
         assert decide(np.repeat(X, 3, axis=0)).chosen["nats_per_row"] == pytest.approx(decide(X).chosen["nats_per_row"])
+
+
+class TestCodes:
+    def codes(self, X, max_clusters, seed=0, **options):
+        return codes_by_count(X, max_clusters, rng=np.random.RandomState(seed), **{"affine": True, **options})
+
+    @pytest.mark.parametrize("affine", [False, True])
+    def test_have_as_many_cells_as_their_name_says(self, affine):
+        X, _ = make_subspaces((1, 2, 4), 9, points_per_subspace=[100, 60, 40], random_state=0)
+        found = self.codes(X, 6, affine=affine)
+        assert {1, 2, 3} <= set(found) <= set(range(1, 7))
+        for count, code in found.items():
+            assert sum(1 for cell in code.cells if cell) == count
+            assert code.space.affine is affine
+            assert len(code.chosen) == len(X)
+        assert min(found, key=lambda count: found[count].length) == 3
+        assert sorted(cell.dim for cell in found[3].cells if cell) == [1, 2, 4]
+        assert found[1].length > found[2].length > found[3].length
+
+    def test_are_all_of_the_rows_and_those_that_are_judged(self):
+        """Who decides on a number may look at fewer rows and columns; who asks for codes gets those of the rows."""
+        X, _ = make_subspaces((2, 2), 120, points_per_subspace=80, outliers=0, random_state=0)
+        assert self.codes(X, 3)[2].space.rows.shape == (160, 120)
+        X = X[:, :6]
+        found = self.codes(X, 4, seed=7)
+        nats = [each["nats_per_row"] for each in decide(X, 4, seed=7).candidates]
+        assert nats == [found[count].length / len(X) for count in sorted(found)]
+
+    def test_the_largest_dimension_is_kept(self):
+        X, _ = make_subspaces((3, 3), 8, points_per_subspace=80, random_state=0)
+        dims = [cell.dim for code in self.codes(X, 4, max_dim=2).values() for cell in code.cells if cell]
+        assert max(dims) == 2
+
+    def test_same_seed_same_codes(self):
+        X, _ = make_subspaces((2, 3), 8, points_per_subspace=[100, 30], random_state=0)
+        first, second = (self.codes(X, 4) for _ in range(2))
+        assert {count: code.length for count, code in first.items()} == {
+            count: code.length for count, code in second.items()
+        }
+
+    def test_cells_that_lost_all_rows_do_not_count(self):
+        X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 20, axis=0)
+        found = self.codes(X, 6)
+        assert set(found) == {1, 2, 3}
+        assert len(found[3].cells) == 6
+
+    @pytest.mark.parametrize("n", [1, 2, 3])
+    def test_fewer_rows_than_clusters(self, n):
+        found = self.codes(np.random.default_rng(0).normal(size=(n, 4)), 6)
+        assert 1 in found
+        assert set(found) <= set(range(1, n + 1))
 
 
 class TestOneFewer:

@@ -1,8 +1,6 @@
-"""Partitions: modularity and refinement against the slow versions, and planted clusters found."""
+"""Partitions: refinement against the slow version, planted clusters found, and which partition is taken."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,57 +8,50 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.metrics import adjusted_rand_score
+from test_modularity import planted_graph, random_graph, ring_graph
 
 from subspaces import partition as module
+from subspaces.joins import SMALL_CLUSTER, part_graphs
 from subspaces.kmeans import kmeans
 from subspaces.metrics import clustering_accuracy
 from subspaces.partition import (
+    FEW_ROWS,
     Partition,
     assign,
     assign_embedded,
     choose_partition,
-    cluster_shares,
     inlier_rows,
-    join_parts,
-    landmark_scores,
-    merged_partitions,
-    modularity,
-    modularity_terms,
+    joined_partitions,
+    partition_of_labels,
     plain_partition,
     refine,
-    row_stochastic,
+    settle,
     vector_counts,
 )
 from subspaces.spectral import compute_spectrum, embed
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10_000)
-
-
-def random_graph(rng, n=40, n_landmarks=12):
-    """Row-stochastic weights (n, D), sparse, with a landmark that no row uses."""
-    weights = rng.random((n, n_landmarks)) * (rng.random((n, n_landmarks)) < 0.3)
-    weights[np.arange(n), rng.integers(n_landmarks, size=n)] += 0.3
-    weights[:, 3] = 0
-    weights[weights.sum(axis=1) == 0, 0] = 1
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def planted_graph(sizes=(60, 60, 60), *, per_cluster=6, stray=0.1, seed=0):
-    """Rows with four landmarks each, of their own cluster but for a share `stray`: P (n, D), labels (n,)."""
-    rng = np.random.default_rng(seed)
-    k = len(sizes)
-    labels = np.repeat(np.arange(k), sizes)
-    weights = np.zeros((len(labels), k * per_cluster))
-    for i, label in enumerate(labels):
-        for _ in range(4):
-            owner = rng.integers(k) if rng.random() < stray else label
-            weights[i, owner * per_cluster + rng.integers(per_cluster)] += rng.uniform(0.5, 1)
-    return weights / weights.sum(axis=1, keepdims=True), labels
 
 
 def spectrum_of(psi, count):
     return compute_spectrum(lambda: iter((psi,)), count, balanced=True)
+
+
+def choose(psi, spectrum, n_clusters, *, seed=0, polish=False, inliers=None, n_starts=5, **options):
+    """The choice from all rows, with the usual numbers of eigenvectors unless told otherwise."""
+    return choose_partition(
+        psi,
+        spectrum,
+        np.arange(psi.shape[0]) if inliers is None else inliers,
+        n_clusters,
+        counts=options.pop("counts", vector_counts(n_clusters)),
+        n_starts=n_starts,
+        polish=polish,
+        rng=np.random.RandomState(seed),
+        **options,
+    )
 
 
 def start_of(psi, n_clusters, seed):
@@ -69,75 +60,6 @@ def start_of(psi, n_clusters, seed):
     rows = reference.unit_rows(embed(psi, spectrum))
     centers = kmeans(rows, n_clusters, n_starts=1, rng=np.random.RandomState(seed), max_iter=1).points[0]
     return spectrum, Partition(n_clusters, n_clusters, centers)
-
-
-class TestModularity:
-    @few
-    @given(seed=seeds, k=st.integers(1, 5))
-    def test_matches_the_double_sum(self, seed, k):
-        rng = np.random.default_rng(seed)
-        P, labels = random_graph(rng), rng.integers(k, size=40).astype(np.int32)
-        shares = cluster_shares(csr_matrix(P), labels, k)
-        np.testing.assert_allclose(shares, reference.cluster_landmark_shares(P, labels, k), atol=1e-14)
-        assert modularity(shares) == pytest.approx(reference.modularity(P, labels, k), abs=1e-12)
-
-    @few
-    @given(seed=seeds, k=st.integers(1, 5))
-    def test_is_the_mean_of_its_terms(self, seed, k):
-        rng = np.random.default_rng(seed)
-        P, labels = random_graph(rng), rng.integers(k, size=40).astype(np.int32)
-        terms = modularity_terms(csr_matrix(P), labels, k)
-        np.testing.assert_allclose(terms, reference.modularity_terms(P, labels, k), atol=1e-12)
-        assert terms.mean() == pytest.approx(modularity(cluster_shares(csr_matrix(P), labels, k)), abs=1e-12)
-
-    def test_one_cluster_has_none(self):
-        P = random_graph(np.random.default_rng(0))
-        assert modularity(cluster_shares(P, np.zeros(40, np.int32), 1)) == pytest.approx(0, abs=1e-14)
-
-    @pytest.mark.parametrize("k", [2, 5])
-    def test_clean_clusters_have_the_most_there_is(self, k):
-        P, labels = planted_graph((30,) * k, stray=0)
-        assert modularity(cluster_shares(P, labels, k)) == pytest.approx(1 - 1 / k)
-
-    def test_names_and_empty_clusters_do_not_matter(self):
-        P, labels = planted_graph()
-        renamed = np.array([5, 0, 2])[labels]
-        expected = modularity(cluster_shares(P, labels, 3))
-        assert modularity(cluster_shares(P, renamed, 7)) == pytest.approx(expected)
-
-
-class TestShares:
-    def test_are_the_same_of_dense_and_sparse_rows(self):
-        rng = np.random.default_rng(0)
-        P, labels = random_graph(rng), rng.integers(4, size=40).astype(np.int32)
-        dense, sparse = cluster_shares(P, labels, 6), cluster_shares(csr_matrix(P), labels, 6)
-        assert dense.shape == (6, 12)
-        np.testing.assert_allclose(sparse, dense, atol=1e-15)
-        assert dense.sum() == pytest.approx(1)
-
-    def test_of_float32_are_summed_in_double_precision(self):
-        P = np.full((30_000, 1), 0.1, np.float32)
-        for psi in (P, csr_matrix(P)):
-            shares = cluster_shares(psi, np.zeros(30_000, np.int32), 1)
-            assert shares.dtype == np.float64
-            assert shares[0, 0] == pytest.approx(float(np.float32(0.1)), rel=1e-12)
-
-    def test_scores_share_each_landmark_out(self):
-        rng = np.random.default_rng(0)
-        P, labels = random_graph(rng), rng.integers(4, size=40)
-        scores = landmark_scores(cluster_shares(P, labels, 4))
-        used = P.sum(axis=0) > 0
-        np.testing.assert_allclose(scores.sum(axis=1), used, atol=1e-14)
-        expected = reference.affinities(P, reference.cluster_landmark_shares(P, labels, 4))
-        np.testing.assert_allclose(P @ scores, expected, atol=1e-14)
-
-    @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-    def test_rows_are_scaled_to_sum_one(self, form):
-        psi = np.array([[1.0, 3.0], [0.0, 0.0], [0.2, 0.0]])
-        scaled = row_stochastic(form(psi))
-        assert type(scaled) is type(form(psi))
-        dense = scaled if isinstance(scaled, np.ndarray) else scaled.toarray()
-        np.testing.assert_allclose(dense, [[0.25, 0.75], [0, 0], [1, 0]])
 
 
 class TestRefine:
@@ -245,48 +167,141 @@ class TestPlainPartition:
         assert found.landmark_scores is None
 
 
-class TestJoinedParts:
-    def gains(self, P, parts, m):
-        S = reference.cluster_landmark_shares(P, parts, m)
-        p = S.sum(axis=0)
-        return (S / np.where(p > 0, p, 1)) @ S.T - np.outer(S.sum(axis=1), S.sum(axis=1))
+class TestSettle:
+    def test_is_the_last_round_before_nothing_moves_or_a_cluster_is_lost(self):
+        shortened = 0
+        for seed in range(20):
+            P = random_graph(np.random.default_rng(seed))
+            psi = csr_matrix(P)
+            spectrum, start = start_of(psi, 4, seed)
+            rounds = [assign(psi, spectrum, start)]
+            for _ in range(module.TRIAL_ROUNDS):
+                rounds.append(reference.refine(P, rounds[-1], 4, 1))
+            lost = [len(set(labels)) < len(set(rounds[0])) for labels in rounds]
+            expected = rounds[lost.index(True) - 1 if any(lost) else -1]
+            found = settle(start, psi, spectrum)
+            np.testing.assert_array_equal(assign(psi, spectrum, found), expected)
+            assert found.modularity == pytest.approx(reference.modularity(P, expected, 4), abs=1e-12)
+            shortened += any(lost)
+        assert 3 <= shortened <= 17
 
-    @pytest.mark.parametrize("n_groups", [1, 2, 4, 7])
-    def test_every_step_gains_the_most_modularity(self, n_groups):
-        for seed in range(10):
-            rng = np.random.default_rng(seed)
-            P, parts = random_graph(rng, 60), rng.permutation(np.arange(60) % 7)
-            expected = np.arange(7)
-            for _ in range(7 - n_groups):
-                joins = [np.where(expected == b, a, expected) for a, b in combinations(np.unique(expected), 2)]
-                expected = max(joins, key=lambda groups: reference.modularity(P, groups[parts], 7))
-            found = join_parts(self.gains(P, parts, 7), n_groups)
-            assert set(found) == set(range(n_groups))
-            np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
+    @few
+    @given(seed=seeds, k=st.integers(1, 8))
+    def test_never_loses_a_cluster(self, seed, k):
+        psi = csr_matrix(random_graph(np.random.default_rng(seed)))
+        spectrum, start = start_of(psi, k, seed)
+        before, after = (set(assign(psi, spectrum, each)) for each in (start, settle(start, psi, spectrum)))
+        assert after == before
 
-    def test_gains_are_not_touched(self):
-        gains = self.gains(*planted_graph(), 3)
-        before = gains.copy()
-        join_parts(gains, 2)
-        np.testing.assert_array_equal(gains, before)
+    def test_follows_weak_joins_where_modularity_falls(self):
+        """From a large cluster and a small one, with a few rows of the large on the wrong side."""
+        P, labels = ring_graph((1000, 50))
+        psi = csr_matrix(P)
+        spectrum = spectrum_of(psi, 3)
+        start = partition_of_labels(psi, np.where(np.arange(1050) < 20, 1, labels), 2, spectrum, "")
+        settled, refined = settle(start, psi, spectrum), refine(start, psi, spectrum, n_rounds=5)
+        assert settled.modularity < refined.modularity
+        assert clustering_accuracy(labels, assign(psi, spectrum, settled)) > clustering_accuracy(
+            labels, assign(psi, spectrum, refined)
+        )
 
+    def test_one_row(self):
+        psi = csr_matrix([[0.5, 0, 0.5]])
+        spectrum = spectrum_of(psi, 1)
+        start = partition_of_labels(psi, np.zeros(1, np.int32), 1, spectrum, "")
+        assert assign(psi, spectrum, settle(start, psi, spectrum)) == [0]
+
+
+class TestPartitionOfLabels:
+    @few
+    @given(seed=seeds, k=st.integers(1, 5))
+    def test_landmarks_belong_to_clusters_as_their_rows_do(self, seed, k):
+        rng = np.random.default_rng(seed)
+        P, labels = random_graph(rng), rng.integers(-1, k, size=40).astype(np.int32)
+        found = partition_of_labels(csr_matrix(P), labels, k, spectrum_of(csr_matrix(P), 2), "given")
+        expected = np.zeros((12, k))
+        for j in range(12):
+            for i in range(40):
+                if labels[i] >= 0 and P[i, j] > 0:
+                    expected[j, labels[i]] += P[i, j] / P[:, j].sum()
+        np.testing.assert_allclose(found.landmark_scores, expected, atol=1e-12)
+        assert (found.n_clusters, found.origin, found.centers) == (k, "given", None)
+
+    def test_rows_without_a_cluster_are_not_one_and_are_given_one(self):
+        P, labels = planted_graph((60, 60, 60), stray=0.1)
+        some = np.where(np.arange(180) % 5 == 0, -1, labels).astype(np.int32)
+        psi = csr_matrix(P)
+        spectrum = spectrum_of(psi, 2)
+        given = assign(psi, spectrum, partition_of_labels(psi, some, 3, spectrum, ""))
+        assert clustering_accuracy(labels, given) > 0.95
+        assert set(given) == {0, 1, 2}
+
+    def test_a_landmark_of_outliers_counts_less(self):
+        """A row between a landmark of cluster 0 and outliers and a landmark of cluster 1 goes to 1."""
+        psi = csr_matrix([[1.0, 0], [1.0, 0], [1.0, 0], [0, 1.0]])
+        spectrum = spectrum_of(psi, 1)
+        for labels, expected in (([0, 0, 0, 1], 0), ([0, -1, -1, 1], 1)):
+            partition = partition_of_labels(psi, np.array(labels, np.int32), 2, spectrum, "")
+            assert assign(csr_matrix([[0.6, 0.4]]), spectrum, partition) == [expected]
+
+    @few
+    @given(seed=seeds)
+    def test_order_and_names_do_not_matter(self, seed):
+        rng = np.random.default_rng(seed)
+        P, labels = random_graph(rng), rng.integers(-1, 3, size=40).astype(np.int32)
+        rows, names = rng.permutation(40), rng.permutation(3)
+        psi, spectrum = csr_matrix(P), spectrum_of(csr_matrix(P), 2)
+        found = partition_of_labels(psi, labels, 3, spectrum, "").landmark_scores
+        renamed = np.where(labels < 0, -1, names[labels]).astype(np.int32)
+        moved = partition_of_labels(psi[rows], renamed[rows], 3, spectrum, "").landmark_scores
+        np.testing.assert_allclose(moved[:, names], found, atol=1e-14)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_nobody_has_a_cluster_or_hardly_any_weight(self, dtype):
+        psi = csr_matrix(np.array([[1, 1e-222, 0], [1, 0, 0]], dtype))
+        spectrum = spectrum_of(psi, 1)
+        nobody = partition_of_labels(psi, np.full(2, -1, np.int32), 2, spectrum, "")
+        np.testing.assert_array_equal(nobody.landmark_scores, 0)
+        assert nobody.landmark_scores.dtype == dtype
+        np.testing.assert_array_equal(assign(psi, spectrum, nobody), 0)
+        apart = partition_of_labels(psi, np.arange(2, dtype=np.int32), 2, spectrum, "")
+        assert np.isfinite(apart.landmark_scores).all()
+
+
+class TestJoinedPartitions:
+    @pytest.mark.parametrize("strong", [False, True])
     @pytest.mark.parametrize("sizes", [(60, 60, 60), (300, 60, 30)])
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    def test_find_planted_clusters_of_any_size(self, sizes, dtype):
+    def test_find_planted_clusters_of_any_size(self, sizes, dtype, strong):
         P, labels = planted_graph(sizes, stray=0.1)
         psi = csr_matrix(P.astype(dtype))
         spectrum = spectrum_of(psi, 6)
-        found = merged_partitions(psi, embed(psi, spectrum), 3, np.random.RandomState(0))
+        graphs = part_graphs(psi, embed(psi, spectrum), 3, np.random.RandomState(0))
+        found = joined_partitions(graphs, psi, 3, spectrum, strong=strong)
+        assert len(found) == len(graphs)
         for partition in found:
             assert partition.landmark_scores.dtype == dtype
+            assert partition.origin == f"parts joined by {'strength' if strong else 'modularity'}"
             assert clustering_accuracy(labels, assign(psi, spectrum, partition)) > 0.95
 
-    def test_fewer_rows_than_parts_are_no_obstacle(self):
+    @pytest.mark.parametrize("strong", [False, True])
+    def test_fewer_rows_than_parts_are_no_obstacle(self, strong):
         psi = csr_matrix(np.repeat(np.eye(3), 2, axis=0))
-        embedding = embed(psi, spectrum_of(psi, 2))
-        for partition in merged_partitions(psi, embedding, 3, np.random.RandomState(0)):
-            labels = assign(psi, spectrum_of(psi, 2), partition)
+        spectrum = spectrum_of(psi, 2)
+        graphs = part_graphs(psi, embed(psi, spectrum), 3, np.random.RandomState(0))
+        for partition in joined_partitions(graphs, psi, 3, spectrum, strong=strong):
+            labels = assign(psi, spectrum, partition)
             assert clustering_accuracy(np.repeat([0, 1, 2], 2), labels) == 1
+
+    def test_fewer_different_rows_than_clusters_leave_some_without(self):
+        psi = csr_matrix(np.repeat(np.eye(2), 10, axis=0))
+        spectrum = spectrum_of(psi, 1)
+        graphs = part_graphs(psi, embed(psi, spectrum), 4, np.random.RandomState(0))
+        for strong in (False, True):
+            for partition in joined_partitions(graphs, psi, 4, spectrum, strong=strong):
+                assert partition.landmark_scores.shape == (2, 4)
+                labels = assign(psi, spectrum, partition)
+                assert clustering_accuracy(np.repeat([0, 1], 10), labels) == 1
 
 
 class TestChoosePartition:
@@ -302,9 +317,9 @@ class TestChoosePartition:
         found = choose_partition(
             psi, spectrum, np.arange(len(P)), k, counts=counts, n_starts=5, polish=polish, rng=np.random.RandomState(0)
         )
-        predicted = assign(psi, spectrum, found)
+        predicted = assign(psi, spectrum, found.winner)
         assert clustering_accuracy(labels, predicted) > 0.97
-        assert found.modularity == pytest.approx(reference.modularity(P, predicted, k), abs=1e-5)
+        assert found.winner.modularity == pytest.approx(reference.modularity(P, predicted, k), abs=1e-5)
 
     @pytest.mark.parametrize("counts", [[8, 5, 3, 4], [1, 3], [1, 8, 3, 2]])
     def test_takes_as_many_eigenvectors_as_needed_and_no_more(self, counts):
@@ -320,7 +335,7 @@ class TestChoosePartition:
             polish=False,
             rng=np.random.RandomState(0),
         )
-        assert found.n_vectors == 3
+        assert found.balanced.n_vectors == 3
 
     def test_joined_parts_are_candidates_too(self):
         """k-means on one vector cannot tell four clusters apart; parts of all vectors can."""
@@ -330,18 +345,17 @@ class TestChoosePartition:
         found = choose_partition(
             psi, spectrum, np.arange(200), 4, counts=[1], n_starts=5, polish=True, rng=np.random.RandomState(0)
         )
-        assert clustering_accuracy(labels, assign(psi, spectrum, found)) > 0.97
+        assert clustering_accuracy(labels, assign(psi, spectrum, found.winner)) > 0.97
 
     def test_the_best_refined_candidate_wins(self, monkeypatch):
         """Of starts on one vector and on three, with no help from joined parts."""
         P, labels = planted_graph((50, 50, 50, 50), stray=0.2)
         psi = csr_matrix(P)
         spectrum = spectrum_of(psi, 8)
-        monkeypatch.setattr(module, "merged_partitions", lambda *arguments: [Partition(4, 1, np.zeros((4, 1)))])
-        found = choose_partition(
-            psi, spectrum, np.arange(200), 4, counts=[1, 3], n_starts=5, polish=True, rng=np.random.RandomState(0)
-        )
-        assert clustering_accuracy(labels, assign(psi, spectrum, found)) > 0.95
+        nothing = [Partition(4, 1, np.zeros((4, 1)), origin="parts")]
+        monkeypatch.setattr(module, "joined_partitions", lambda *arguments, **options: nothing)
+        found = choose(psi, spectrum, 4, counts=[1, 3], polish=True, kind="balanced")
+        assert clustering_accuracy(labels, assign(psi, spectrum, found.winner)) > 0.95
 
     @pytest.mark.parametrize("sizes", [(400, 40, 40, 40), (300, 60, 30)])
     def test_polishing_never_ends_below_where_it_began(self, sizes):
@@ -359,7 +373,7 @@ class TestChoosePartition:
                 n_starts=5,
                 polish=polish,
                 rng=np.random.RandomState(0),
-            )
+            ).balanced
             for polish in (False, True)
         )
         assert polished.modularity > plain.modularity - 0.02
@@ -372,7 +386,7 @@ class TestChoosePartition:
         found, alone = (
             choose_partition(
                 rows, spectrum, np.arange(120), 2, counts=[1, 2], n_starts=3, polish=True, rng=np.random.RandomState(0)
-            )
+            ).balanced
             for rows in (psi, psi[:120])
         )
         np.testing.assert_array_equal(found.centers, alone.centers)
@@ -387,7 +401,7 @@ class TestChoosePartition:
         found = choose_partition(
             psi, spectrum, np.arange(300), 3, counts=[2, 3], n_starts=5, polish=False, rng=np.random.RandomState(0)
         )
-        assert clustering_accuracy(labels, assign(psi, spectrum, found)) > 0.97
+        assert clustering_accuracy(labels, assign(psi, spectrum, found.winner)) > 0.97
 
     def test_same_seed_same_partition(self):
         psi = csr_matrix(random_graph(np.random.default_rng(0), 80, 20))
@@ -398,7 +412,11 @@ class TestChoosePartition:
             )
             for _ in range(2)
         )
-        np.testing.assert_array_equal(first.centers, second.centers)
+        np.testing.assert_array_equal(first.balanced.centers, second.balanced.centers)
+        assert len(first.candidates) == len(second.candidates)
+        for one, other in zip((first.winner, *first.candidates), (second.winner, *second.candidates), strict=True):
+            np.testing.assert_array_equal(assign(psi, spectrum, one), assign(psi, spectrum, other))
+            assert one.separation == other.separation
 
     def test_more_vectors_than_the_spectrum_has_are_not_asked_for(self):
         psi = csr_matrix(planted_graph((20, 20), per_cluster=2)[0])
@@ -412,7 +430,172 @@ class TestChoosePartition:
             polish=False,
             rng=np.random.RandomState(0),
         )
-        assert found.n_vectors == 4
+        assert found.balanced.n_vectors == 4
+
+
+class TestKinds:
+    def rings(self, sizes, seed=0, **options):
+        P, labels = ring_graph(sizes, seed=seed, **options)
+        psi = csr_matrix(P)
+        return psi, spectrum_of(psi, max(vector_counts(max(2, len(sizes))))), labels
+
+    @pytest.mark.parametrize("polish", [False, True])
+    @pytest.mark.parametrize("seed", range(2))
+    def test_a_small_cluster_beside_a_large_one(self, seed, polish):
+        """Modularity cuts the large one in half; that it is told apart by its join is told from the rows."""
+        psi, spectrum, labels = self.rings((1000, 50), seed)
+        accuracy = {}
+        for kind in ("auto", "balanced", "density"):
+            found = choose(psi, spectrum, 2, seed=seed, polish=polish, kind=kind)
+            accuracy[kind] = clustering_accuracy(labels, assign(psi, spectrum, found.winner))
+        assert accuracy["auto"] == accuracy["density"] == 1
+        assert accuracy["balanced"] < 0.7
+
+    @pytest.mark.parametrize("polish", [False, True])
+    @pytest.mark.parametrize("sizes", [(400, 400), (200, 200, 200), (300, 200, 200)])
+    def test_equal_clusters_are_left_to_modularity(self, sizes, polish):
+        psi, spectrum, labels = self.rings(sizes)
+        auto, balanced = (
+            choose(psi, spectrum, len(sizes), polish=polish, kind=kind).winner for kind in ("auto", "balanced")
+        )
+        np.testing.assert_array_equal(assign(psi, spectrum, auto), assign(psi, spectrum, balanced))
+        assert clustering_accuracy(labels, assign(psi, spectrum, auto)) > 0.99
+
+    def test_a_choice_names_its_best(self):
+        psi, spectrum, _ = self.rings((1000, 50))
+        found = choose(psi, spectrum, 2)
+        assert found.winner.separation == found.density.separation
+        assert found.density.separation == max(each.separation for each in found.candidates)
+        assert found.density.separation > found.balanced.separation + module.SEPARATION_MARGIN
+        assert found.density.modularity < found.balanced.modularity
+        origins = {"k-means", "parts joined by modularity", "parts joined by strength"}
+        assert {each.origin for each in found.candidates} == origins
+        # Joined parts have edges that run anywhere until they are settled, which gives them a modularity.
+        assert np.isfinite([each.modularity for each in found.candidates]).all()
+
+    @pytest.mark.parametrize(
+        ("name", "value", "kept_where"),
+        [
+            ("SEPARATION_MARGIN", 50.0, {False, True}),
+            ("SAME_AGREEMENT", -1.0, {False, True}),
+            ("SURE_AGREEMENT", 1.1, {False}),
+        ],
+    )
+    def test_modularity_is_overruled_only_where_all_speaks_against_it(self, monkeypatch, name, value, kept_where):
+        """By a clear margin, in more than details, and on trial settings only if different parts agree."""
+        psi, spectrum, _ = self.rings((1000, 50))
+        monkeypatch.setattr(module, name, value)
+        for polish in (False, True):
+            found = choose(psi, spectrum, 2, polish=polish)
+            assert (found.winner is found.balanced) == (polish in kept_where)
+            # One who wants it gets it.
+            found = choose(psi, spectrum, 2, polish=polish, kind="density")
+            assert found.winner is found.density
+            assert found.winner.modularity < found.balanced.modularity
+
+    @pytest.mark.parametrize("polish", [False, True])
+    @pytest.mark.parametrize(("sizes", "stray"), [((1000, 20), 0), ((1000, 20), 0.02), ((500, 500, 20), 0)])
+    def test_clumps_too_small_to_be_clusters_are_none(self, sizes, stray, polish, monkeypatch):
+        psi, spectrum, _ = self.rings(sizes, stray=stray)
+        for kind in ("auto", "density"):
+            found = choose(psi, spectrum, 2, polish=polish, kind=kind)
+            assert np.bincount(assign(psi, spectrum, found.winner)).min() >= SMALL_CLUSTER / 2 * 1020
+        for each in found.candidates:
+            least = np.bincount(assign(psi, spectrum, each), minlength=2).min()
+            assert (each.separation > -np.inf) == (least >= SMALL_CLUSTER / 2 * 1020)
+
+    @pytest.mark.parametrize("polish", [False, True])
+    @pytest.mark.parametrize("kind", ["auto", "density"])
+    def test_where_no_partition_can_be_judged_modularity_decides(self, kind, polish):
+        """Three clusters of less than ten rows are too small for any evidence from joins."""
+        P, labels = planted_graph((FEW_ROWS - 1,) * 3, stray=0.1)
+        psi = csr_matrix(P)
+        spectrum = spectrum_of(psi, 6)
+        found = choose(psi, spectrum, 3, counts=[1, 2], polish=polish, kind=kind)
+        assert all(each.separation == -np.inf for each in found.candidates)
+        np.testing.assert_array_equal(assign(psi, spectrum, found.winner), assign(psi, spectrum, found.balanced))
+        assert clustering_accuracy(labels, assign(psi, spectrum, found.winner)) > 0.9
+
+    def test_balanced_asks_for_no_separation(self, monkeypatch):
+        monkeypatch.setattr(module, "separation", None)
+        psi, spectrum, _ = self.rings((200, 200))
+        for polish in (False, True):
+            found = choose(psi, spectrum, 2, polish=polish, kind="balanced")
+            assert found.winner is found.balanced is found.density
+            assert np.isnan(found.winner.separation)
+            assert {each.origin for each in found.candidates} <= {"k-means", "parts joined by modularity"}
+
+    @pytest.mark.parametrize("kind", ["auto", "density"])
+    def test_agreement_is_that_of_parts_joined_by_strength(self, kind):
+        """Three clusters of two circles: parts made in different ways cut them in different places."""
+        psi, spectrum, _ = self.rings((200, 200))
+        found = choose(psi, spectrum, 3, kind=kind, n_draws=1)
+        strong = [assign(psi, spectrum, each) for each in found.candidates if each.origin == "parts joined by strength"]
+        expected = [adjusted_rand_score(strong[a], strong[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
+        assert found.agreement == pytest.approx(np.mean(expected))
+        assert found.agreement < 0.9
+
+    @pytest.mark.parametrize("n_draws", [1, 2])
+    def test_parts_are_drawn_as_often_as_asked(self, n_draws):
+        psi, spectrum, _ = self.rings((200, 200))
+        found = choose(psi, spectrum, 2, n_draws=n_draws, n_starts=1, counts=[1])
+        assert len(found.candidates) == 1 + 3 * n_draws + 3 * n_draws
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_many_rows_are_judged_by_a_sample_and_settled_on_all(self, monkeypatch, dtype):
+        P, labels = ring_graph((1000, 100))
+        psi = csr_matrix(P.astype(dtype))
+        spectrum = spectrum_of(psi, 6)
+        monkeypatch.setattr(module, "MAX_FIT_ROWS", 400)
+        found = choose(psi, spectrum, 2)
+        predicted = assign(psi, spectrum, found.winner)
+        assert clustering_accuracy(labels, predicted) > 0.99
+        assert found.winner.modularity == pytest.approx(reference.modularity(P, predicted, 2), abs=1e-5)
+        assert found.winner.landmark_scores.dtype == dtype
+
+    def test_outliers_have_no_say_in_modularity_but_belong_to_parts(self):
+        psi, spectrum, _ = self.rings((200, 200))
+        inliers = np.flatnonzero(np.arange(400) % 4 > 0)
+        found = choose(psi, spectrum, 2, inliers=inliers)
+        labels = assign(psi, spectrum, found.balanced)
+        expected = reference.modularity(psi.toarray()[inliers], labels[inliers], 2)
+        assert found.balanced.modularity == pytest.approx(expected, abs=1e-12)
+
+    @pytest.mark.parametrize("polish", [False, True])
+    @pytest.mark.parametrize("kind", ["auto", "balanced", "density"])
+    class TestOddGraphs:
+        def labels(self, P, n_clusters, polish, kind):
+            psi = csr_matrix(P)
+            spectrum = spectrum_of(psi, max(vector_counts(n_clusters)))
+            found = choose(psi, spectrum, n_clusters, polish=polish, kind=kind, n_starts=2)
+            labels = assign(psi, spectrum, found.winner)
+            assert 0 <= labels.min() <= labels.max() < n_clusters
+            return labels
+
+        def test_one_cluster(self, polish, kind):
+            np.testing.assert_array_equal(self.labels(planted_graph()[0], 1, polish, kind), 0)
+
+        def test_one_row(self, polish, kind):
+            np.testing.assert_array_equal(self.labels(np.array([[0.5, 0, 0.5]]), 1, polish, kind), 0)
+
+        def test_as_many_clusters_as_rows(self, polish, kind):
+            P = random_graph(np.random.default_rng(0), 8, 30)
+            assert len(set(self.labels(P, 8, polish, kind))) > 4
+
+        def test_copies_of_one_row(self, polish, kind):
+            assert len(set(self.labels(np.tile([0.5, 0.5], (40, 1)), 3, polish, kind))) == 1
+
+        def test_pieces_without_any_join(self, polish, kind):
+            P, labels = planted_graph((40, 40, 40), stray=0)
+            assert clustering_accuracy(labels, self.labels(P, 3, polish, kind)) == 1
+
+        @pytest.mark.parametrize("weight", [0, 1e-310, 1e-222])
+        def test_landmarks_and_rows_of_no_weight_or_hardly_any(self, polish, kind, weight):
+            P, labels = planted_graph((40, 40), stray=0.1)
+            P = np.concatenate([P, np.zeros((80, 2))], axis=1)
+            P[::7, -1] = weight
+            P[::40] = 0
+            assert clustering_accuracy(labels, self.labels(P, 2, polish, kind)) > 0.9
 
 
 class TestInliers:

@@ -11,16 +11,22 @@ from sklearn.utils import check_random_state
 from subspaces import search
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Beta2
+from subspaces.partition import SEPARATION_MARGIN, choose_partition
 from subspaces.search import (
     AFFINE_MARGIN,
     DIM_TIE,
+    DIMS,
+    PILOT_DIMS,
     FlatSetting,
+    Search,
     best_setting,
     candidate_settings,
     choose_setting,
+    climb,
+    draw_sample,
+    middle_setting,
     prefers_affine,
-    setting_modularity,
-    try_settings,
+    try_setting,
 )
 
 
@@ -44,6 +50,24 @@ def scored(dim, modularity, *, affine=False, neighborhood=8):
     return FlatSetting(dim, neighborhood, affine, not affine, modularity)
 
 
+def parted(dim, modularity, separation, balanced_separation, *, affine=False):
+    return replace(
+        scored(dim, modularity, affine=affine), separation=separation, balanced_separation=balanced_separation
+    )
+
+
+def tried(rows, n_clusters, settings, *, kind="auto", max_rows=1000):
+    """All settings with what they reach on one sample."""
+    rng = np.random.RandomState(0)
+    sample = draw_sample(rows, settings, rng, max_rows)
+    return [try_setting(setting, sample, n_clusters, rng, kind=kind) for setting in settings]
+
+
+def best_and_trials(*arguments, **options):
+    found = choose_setting(*arguments, **options)
+    return found.setting, found.trials
+
+
 def linear_rows(seed=0, n=100):
     return make_subspaces((2, 2), 6, points_per_subspace=n, random_state=seed)[0]
 
@@ -61,7 +85,7 @@ def no_trials(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("no setting was to be tried")
 
-    monkeypatch.setattr(search, "try_settings", refuse)
+    monkeypatch.setattr(search, "try_setting", refuse)
 
 
 class TestCandidates:
@@ -114,7 +138,7 @@ class TestCandidates:
 
     def test_candidates_have_no_score_yet(self):
         setting = candidate_settings(100, 6, 2, affine=True, unit=True)[0]
-        assert np.isnan(setting.modularity)
+        assert np.isnan([setting.modularity, setting.separation, setting.balanced_separation]).all()
         assert setting.n_rows == 0
 
 
@@ -159,31 +183,30 @@ class TestPrefersAffine:
 class TestTrials:
     def test_one_setting_is_taken_untried(self, no_trials):
         setting = FlatSetting(2, 8, True, False)
-        assert choose_setting(linear_rows(), 3, [setting], np.random.RandomState(0)) == (setting, [])
+        assert choose_setting(linear_rows(), 3, [setting], np.random.RandomState(0)) == Search(setting, [], False)
 
     def test_one_cluster_takes_the_first_untried(self, no_trials):
         settings = both_kinds(linear_rows(), 1)
-        assert choose_setting(linear_rows(), 1, settings, np.random.RandomState(0)) == (settings[0], [])
+        assert choose_setting(linear_rows(), 1, settings, np.random.RandomState(0)) == Search(settings[0], [], False)
 
     def test_every_setting_is_scored_on_the_same_rows(self):
         rows = linear_rows()
         settings = both_kinds(rows, 2)
-        trials = try_settings(rows, 2, settings, np.random.RandomState(0), max_rows=1000)
-        assert [replace(trial, modularity=0, n_rows=0) for trial in trials] == [
-            replace(setting, modularity=0) for setting in settings
-        ]
+        trials = tried(rows, 2, settings)
+        given = [(each.dim, each.neighborhood, each.affine, each.unit) for each in settings]
+        assert [(each.dim, each.neighborhood, each.affine, each.unit) for each in trials] == given
         assert {trial.n_rows for trial in trials} == {len(rows)}
         assert all(-0.5 < trial.modularity <= 0.5 + 1e-9 for trial in trials)
 
     def test_many_rows_are_sampled(self):
         rows = linear_rows()
-        trials = try_settings(rows, 2, both_kinds(rows, 2), np.random.RandomState(0), max_rows=90)
+        trials = tried(rows, 2, both_kinds(rows, 2), max_rows=90)
         assert {trial.n_rows for trial in trials} == {90}
 
     def test_same_seed_same_trials(self):
         rows = linear_rows()
         first, second, other = (
-            choose_setting(rows, 2, both_kinds(rows, 2), check_random_state(seed)) for seed in (4, 4, 5)
+            best_and_trials(rows, 2, both_kinds(rows, 2), check_random_state(seed)) for seed in (4, 4, 5)
         )
         assert first == second
         assert [trial.modularity for trial in other[1]] != [trial.modularity for trial in first[1]]
@@ -191,7 +214,7 @@ class TestTrials:
     def test_few_rows_are_tried_once(self):
         rows = linear_rows()
         settings = both_kinds(rows, 2)
-        best, trials = choose_setting(rows, 2, settings, np.random.RandomState(0))
+        best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
         assert len(trials) == len(settings)
         assert best in trials
 
@@ -200,55 +223,187 @@ class TestTrials:
         monkeypatch.setattr(search, "SAMPLE_ROWS", 150)
         rows = linear_rows()
         settings = both_kinds(rows, 2)
-        best, trials = choose_setting(rows, 2, settings, np.random.RandomState(0))
-        pilot, final = trials[: len(settings)], trials[len(settings) :]
-        assert {trial.n_rows for trial in pilot} == {100}
-        assert {trial.n_rows for trial in final} == {150}
+        best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
+        pilot, final = ([trial for trial in trials if trial.n_rows == n] for n in (100, 150))
+        assert trials == pilot + final
+        # Some dimensions are enough to tell linear from affine.
+        assert [(trial.dim, trial.affine) for trial in pilot] == [(2, False)] * 2 + [(2, True)] * 2
+        assert {2, 3} - set(PILOT_DIMS) == {3}
         # Linear won the pilot, so affine flats are not tried again.
-        assert [(trial.dim, trial.neighborhood) for trial in final] == pairs(*rows.shape, 2)
+        assert sorted((trial.dim, trial.neighborhood) for trial in final) == pairs(*rows.shape, 2)
         assert best == best_setting(final, sampled=True)
 
     @pytest.mark.parametrize(("n", "dim"), [(100, 2), (101, 4)])
     def test_near_ties_count_only_on_a_sample(self, monkeypatch, n, dim):
         scores = {2: 0.5, 3: 0.4, 4: 0.5 - DIM_TIE / 2}
         monkeypatch.setattr(search, "SAMPLE_ROWS", 100)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
         monkeypatch.setattr(
-            search,
-            "try_settings",
-            lambda rows, k, settings, rng, max_rows: [replace(each, modularity=scores[each.dim]) for each in settings],
+            search, "try_setting", lambda each, *arguments, **options: replace(each, modularity=scores[each.dim])
         )
         settings = [FlatSetting(each, 8, False, True) for each in scores]
-        best, _ = choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0))
+        best, _ = best_and_trials(np.zeros((n, 9)), 2, settings, np.random.RandomState(0))
         assert best.dim == dim
 
     def test_one_kind_needs_no_pilot(self):
         rows = linear_rows()
         settings = candidate_settings(*rows.shape, 2, affine=True, unit=False)
-        best, trials = choose_setting(rows, 2, settings, np.random.RandomState(0))
+        best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
         assert len(trials) == len(settings)
         assert best.affine
 
     def test_the_margin_decides_between_the_kinds(self):
         rows = affine_rows((2, 2, 2), 4, 0, noise=0.02)
         for margin, affine in ((AFFINE_MARGIN, True), (1.0, False)):
-            best, _ = choose_setting(rows, 3, both_kinds(rows, 3), np.random.RandomState(0), affine_margin=margin)
+            best, _ = best_and_trials(rows, 3, both_kinds(rows, 3), np.random.RandomState(0), affine_margin=margin)
             assert best.affine is affine
 
     @pytest.mark.parametrize("n", [1, 2, 5])
     def test_a_handful_of_rows_is_no_obstacle(self, n):
         rows = np.random.default_rng(0).standard_normal((n, 4))
-        best, trials = choose_setting(rows, min(n, 2), both_kinds(rows, 2), np.random.RandomState(0))
+        best, trials = best_and_trials(rows, min(n, 2), both_kinds(rows, 2), np.random.RandomState(0))
         assert all(np.isfinite(trial.modularity) for trial in trials)
         assert best.dim == 2
 
     def test_float32_rows_score_alike(self):
         rows = linear_rows()
-        setting = FlatSetting(2, 16, False, False)
-        wide, narrow = (
-            setting_modularity(setting, each, each[::2], 2, np.random.RandomState(0))
-            for each in (rows, rows.astype(np.float32))
-        )
-        assert narrow == pytest.approx(wide, abs=0.01)
+        wide, narrow = (tried(each, 2, [FlatSetting(2, 16, False, False)])[0] for each in (rows, rows.astype("f4")))
+        assert narrow.modularity == pytest.approx(wide.modularity, abs=0.01)
+        assert narrow.separation == pytest.approx(wide.separation, abs=0.1)
+
+
+class TestClimb:
+    def climb(self, score, dims=DIMS):
+        """Trials of a ladder of `dims`, each with a tight and a wide neighbourhood."""
+        settings = [FlatSetting(dim, size, True, False) for dim in dims for size in (2 * dim + 2, 6 * dim + 4)]
+        trials = climb(settings, lambda each: replace(each, modularity=score(each)))
+        names = [(trial.dim, trial.neighborhood) for trial in trials]
+        assert len(set(names)) == len(names)
+        assert set(names) <= {(each.dim, each.neighborhood) for each in settings}
+        assert all(trial.modularity == score(trial) for trial in trials)
+        return max(settings, key=score), trials
+
+    @pytest.mark.parametrize("n_dims", range(1, 6))
+    @pytest.mark.parametrize("wide", [-0.01, 0.01])
+    @pytest.mark.parametrize("tilt", [-0.02, 0.02])
+    def test_a_single_peak_is_found(self, n_dims, wide, tilt):
+        for peak in range(n_dims):
+
+            def score(setting, peak=peak):
+                step = DIMS.index(setting.dim)
+                return 0.5 - 0.1 * abs(step - peak) + tilt * step + wide * (setting.neighborhood > 2 * setting.dim + 2)
+
+            best, trials = self.climb(score, DIMS[:n_dims])
+            found = max(trials, key=lambda trial: trial.modularity)
+            assert (found.dim, found.neighborhood) == (best.dim, best.neighborhood)
+
+    def test_some_settings_are_left_out(self):
+        _, trials = self.climb(lambda each: -each.dim)
+        assert [(each.dim, each.neighborhood) for each in trials] == [
+            (2, 6),
+            (4, 10),
+            (9, 20),
+            (3, 8),
+            (3, 22),
+            (2, 16),
+        ]
+
+
+class TestSeparation:
+    """Settings that show clusters of unequal sizes, where the one of the largest modularity cuts a large one."""
+
+    def choose(self, monkeypatch, settings, *, n=101, **options):
+        """What is taken of scored settings, all tried, where more than a hundred rows are many."""
+        monkeypatch.setattr(search, "PILOT_ROWS", 100)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
+        monkeypatch.setattr(search, "try_setting", lambda setting, *arguments, **options: setting)
+        monkeypatch.setattr(search, "climb", lambda settings, attempt: [attempt(setting) for setting in settings])
+        return choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0), **options)
+
+    def test_the_middle_of_those_that_show_them_is_taken(self, monkeypatch):
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 2, 1), parted(6, 0.4, 2, 1)]
+        found = self.choose(monkeypatch, settings)
+        assert found.setting is settings[2]
+        assert found.uneven
+
+    def test_the_middle_is_a_dimension_with_its_smallest_neighbourhood(self):
+        sizes = [(2, 6), (3, 22), (3, 8), (4, 10), (9, 58)]
+        settings = [FlatSetting(dim, size, True, False) for dim, size in sizes]
+        for order in (settings, settings[::-1]):
+            found = middle_setting(order)
+            assert (found.dim, found.neighborhood) == (3, 8)
+            # Of two the lower.
+            assert middle_setting([each for each in order if each.dim in (4, 9)]).dim == 4
+        assert middle_setting(settings[3:4]) is settings[3]
+        given = [FlatSetting(dim, "beta2", True, False) for dim in (2, 3, 4)]
+        assert middle_setting(given) is given[1]
+
+    @pytest.mark.parametrize(("n_others", "uneven"), [(3, True), (4, False)])
+    def test_a_quarter_of_the_settings_must_show_them(self, monkeypatch, n_others, uneven):
+        settings = [parted(3, 0.2, 3, 1)] + [parted(2, 0.48, 1, 1)] * n_others
+        found = self.choose(monkeypatch, settings)
+        assert found.uneven is uneven
+        assert found.setting is settings[0 if uneven else 1]
+
+    @pytest.mark.parametrize("options", [{"n": 100}, {"kind": "density"}, {"kind": "balanced"}])
+    def test_few_rows_fall_apart_by_chance_and_who_knows_the_kind_need_not_ask(self, monkeypatch, options):
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1)]
+        found = self.choose(monkeypatch, settings, **options)
+        assert found.setting is settings[0]
+        assert not found.uneven
+
+    @pytest.mark.parametrize(
+        "own",
+        [
+            pytest.param((1 + 0.9 * SEPARATION_MARGIN, 0.5), id="not clearly above that of the best setting"),
+            pytest.param((2, 2 - 0.9 * SEPARATION_MARGIN), id="not clearly above what its own modularity finds"),
+            pytest.param((-np.inf, -np.inf), id="clusters too small"),
+            pytest.param((np.nan, np.nan), id="not asked for"),
+        ],
+    )
+    def test_a_setting_must_be_clearly_better_separated(self, monkeypatch, own):
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, *own)]
+        found = self.choose(monkeypatch, settings)
+        assert found.setting is settings[0]
+        assert not found.uneven
+
+    def test_the_best_setting_may_show_them_itself(self, monkeypatch):
+        settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 1, 1)]
+        found = self.choose(monkeypatch, settings)
+        assert found.setting is settings[0]
+        assert found.uneven
+
+    def test_a_trial_keeps_what_its_partitions_reach(self, monkeypatch):
+        found = []
+
+        def spy(*arguments, **options):
+            found.append(choose_partition(*arguments, **options))
+            return found[-1]
+
+        monkeypatch.setattr(search, "choose_partition", spy)
+        rows = make_subspaces((2, 2), 6, points_per_subspace=[500, 60], outliers=0, random_state=0)[0]
+        settings = [FlatSetting(2, size, False, True) for size in (6, 16)]
+        for kind in ("auto", "balanced"):
+            for trial, choice in zip(tried(rows, 2, settings, kind=kind), found[-2:], strict=True):
+                assert trial.modularity == choice.balanced.modularity
+                np.testing.assert_equal(trial.separation, choice.density.separation)
+                np.testing.assert_equal(trial.balanced_separation, choice.balanced.separation)
+        assert any(choice.density.separation > choice.balanced.separation for choice in found)
+        assert np.isnan([choice.density.separation for choice in found[2:]]).all()
+
+    def test_kind_reaches_every_trial(self, monkeypatch):
+        seen = []
+
+        def spy(setting, *arguments, kind):
+            seen.append(kind)
+            return setting
+
+        monkeypatch.setattr(search, "PILOT_ROWS", 100)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
+        monkeypatch.setattr(search, "try_setting", spy)
+        settings = [parted(2, 0.4, 1, 1), parted(2, 0.3, 1, 1, affine=True)]
+        choose_setting(np.zeros((101, 9)), 2, settings, np.random.RandomState(0), kind="density")
+        assert seen == ["density"] * 3
 
 
 class TestKnownData:
@@ -256,13 +411,13 @@ class TestKnownData:
         for seed in range(3):
             rows = make_subspaces((3, 3, 3), 9, points_per_subspace=80, random_state=seed)[0]
             settings = candidate_settings(*rows.shape, 3, affine=False, unit=True)
-            best, _ = choose_setting(rows, 3, settings, np.random.RandomState(0))
+            best, _ = best_and_trials(rows, 3, settings, np.random.RandomState(0))
             assert best.dim == 3
 
     def test_linear_subspaces_are_taken_for_linear(self):
         for seed in range(6):
             rows = linear_rows(seed)
-            best, _ = choose_setting(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
+            best, _ = best_and_trials(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
             assert not best.affine
             assert best.unit
             assert best.modularity > 0.45
@@ -271,7 +426,7 @@ class TestKnownData:
     def test_affine_subspaces_that_fill_the_space_are_taken_for_affine(self, dims, p):
         for seed in range(4):
             rows = affine_rows(dims, p, seed, noise=0.02)
-            best, _ = choose_setting(rows, len(dims), both_kinds(rows, len(dims)), np.random.RandomState(0))
+            best, _ = best_and_trials(rows, len(dims), both_kinds(rows, len(dims)), np.random.RandomState(0))
             assert best.affine
 
     def test_affine_subspaces_with_room_to_spare_suit_both_kinds(self):
@@ -282,7 +437,7 @@ class TestKnownData:
         taken = []
         for seed in range(6):
             rows = affine_rows((2, 2), 6, seed, noise=0.05)
-            best, trials = choose_setting(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
+            best, trials = best_and_trials(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
             linear, affine = (max(t.modularity for t in trials if t.affine == kind) for kind in (False, True))
             assert affine > linear
             assert best.modularity >= affine - AFFINE_MARGIN
