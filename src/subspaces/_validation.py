@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from typing import Any
 
@@ -99,6 +100,14 @@ def check_positive(name: str, value: Any, *, hint: str = "") -> float:
 def check_n_clusters(n_clusters: Any, x: Array) -> int:
     """A number of clusters that the rows of `x` (n, p) can fill."""
     return check_integer("n_clusters", n_clusters, low=1, high=len(x), hint=f"X has n_samples={len(x)} rows")
+
+
+def check_share(name: str, value: Any) -> None:
+    """True, False, or a share between 0 and 1."""
+    if isinstance(value, bool | np.bool_):
+        return
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name}={value!r} must be True, False or a share between 0 and 1.")
 
 
 def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:

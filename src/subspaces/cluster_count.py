@@ -18,7 +18,7 @@ from subspaces.candidate_flats import (
     sample_rows,
 )
 from subspaces.choice import Decision
-from subspaces.description import Code, fit_background, fit_cell, measure, shortest_code
+from subspaces.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
 from subspaces.flats import rows_to_fit, squared_distances
 
 # The number is sought on no more rows and principal columns than these.
@@ -160,4 +160,5 @@ def _evidence(code: Code, error: float) -> dict[str, Any]:
         "standard_error": error,
         "cluster_dims": [cell.dim for cell in cells],
         "outliers": 1 - sum(cell.size for cell in cells) / n,
+        "flat": len(cells) < 2 or has_flat_clusters(code),
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ RESOLUTION = 1e-3
 # A direction must save each row of its cluster a nat, so have four or five times the variance of the noise: a spectrum
 # that falls gently, as curved clusters have, would else be given nearly all columns.
 NATS_PER_DIRECTION = 1.0
+# Flats of a larger share of the columns are no low-dimensional subspaces.
+MAX_DIM_SHARE = 2 / 3
 # Rows of a Gaussian are within its reach but for one in a thousand; those within reach of a flat are no outliers.
 REACH = 0.999
 # How far a row of the background is matters up to this many widths.
@@ -66,7 +69,8 @@ class Cell:
 
     size: int
     center: Floats  # (p,)
-    basis: Floats  # (p, d), the directions that shorten the code
+    directions: Floats  # (p, p), in the order of variance
+    basis: Floats  # (p, d), the first of them, which shorten the code
     variances: Floats  # (d,), along them
     noise: float  # variance in every other direction
     length: float  # of its rows and of the flat
@@ -127,6 +131,32 @@ class Code:
     def length(self) -> float:
         """Nats of everything."""
         return float(self.row_lengths.sum() + self.overheads.sum())
+
+
+def is_flat(cell: Cell | None) -> bool:
+    """Whether a cluster has a few directions and the same noise in all others.
+
+    Each direction that shortens its code then saves far more than it costs; where variances fall gently, as in curved
+    clusters, there are many more that save a little.
+    """
+    if cell is None:
+        return False
+    p, n_directions = cell.basis.shape
+    return 0 < cell.dim == n_directions <= MAX_DIM_SHARE * p
+
+
+def has_flat_clusters(code: Code) -> bool:
+    """Whether all clusters are flat, and no two of them parts of the same flat, as curves in a plane are."""
+    if not all(map(is_flat, code.cells)):
+        return False
+    members = _members(code.chosen, len(code.cells))
+    for (i, first), (j, second) in combinations(enumerate(code.cells), 2):
+        assert first is not None
+        assert second is not None
+        both = fit_cell(code.space, np.concatenate([members[i], members[j]]))
+        if both is None or both.basis.shape[1] <= max(first.dim, second.dim):
+            return False
+    return True
 
 
 def describe(x: Array, labels: Labels, n_clusters: int, *, affine: bool, max_dim: int | None = None) -> Description:
@@ -268,6 +298,7 @@ def _cell(space: Space, size: int, center: Floats, offsets: Floats, scale: float
     return Cell(
         size=size,
         center=center,
+        directions=vectors[:, ::-1],
         basis=vectors[:, ::-1][:, :best],
         variances=np.maximum(variances[:best], RESOLUTION**2),
         noise=float(noise[best]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, unit_rows
+from subspaces._array import Array, Indices, Labels, unit_rows
 from subspaces._log import report
 from subspaces._validation import check_integer, check_n_clusters, check_rows, is_auto, warn_if_empty
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
@@ -31,9 +32,22 @@ from subspaces.partition import (
     vector_counts,
 )
 from subspaces.rows import RowPreparation, prepare_rows
-from subspaces.spectral import Psi, compute_spectrum, embed
+from subspaces.spectral import Psi, Spectrum, compute_spectrum, embed
 
 N_STARTS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """One clustering of rows by sparse features."""
+
+    psi: csr_matrix  # (n, D)
+    inliers: Indices
+    distances: Array | None  # (n,), to the nearest landmark, where there are landmarks
+    spectrum: Spectrum
+    choice: PartitionChoice | None  # None where nothing was left to choose
+    partition: Partition
+    labels: Labels  # (n,)
 
 
 class FeatureClustering(
@@ -50,7 +64,7 @@ class FeatureClustering(
     are compared by modularity; dense psi are walked in blocks and clustered as in the paper.
     """
 
-    n_clusters: int
+    n_clusters: int | str
     n_components: int | str
     random_state: Any
     verbose: int
@@ -86,7 +100,7 @@ class FeatureClustering(
         self.n_components_ = self._n_features_out = self._partition.n_vectors
         self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
         self._describe_clusters(rows)
-        warn_if_empty(self.labels_, self.n_clusters, self._remedy)
+        warn_if_empty(self.labels_, self.n_clusters_, self._remedy)
         return self
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -113,7 +127,7 @@ class FeatureClustering(
         for psi in self._blocks(rows):
             labels = assign(psi, self._spectrum, self._partition)
             weights = normalized(psi, self._spectrum) if signed else row_stochastic(psi)
-            sums = sums + len(labels) * cluster_shares(weights, labels, self.n_clusters)
+            sums = sums + len(labels) * cluster_shares(weights, labels, self.n_clusters_)
         return kernel_modularity(sums / len(rows)) if signed else modularity(sums / len(rows))
 
     def __sklearn_tags__(self) -> Any:
@@ -122,7 +136,7 @@ class FeatureClustering(
         return tags
 
     def _check_parameters(self, x: Array) -> None:
-        check_n_clusters(self.n_clusters, x)
+        self.n_clusters_ = check_n_clusters(self.n_clusters, x)
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
 
@@ -163,7 +177,7 @@ class FeatureClustering(
             np.concatenate(embedding),
             np.concatenate(degrees),
             self._spectrum.eigenvalues,
-            self.n_clusters,
+            self.n_clusters_,
             counts=counts,
             n_starts=N_STARTS,
             rng=rng,
@@ -174,42 +188,51 @@ class FeatureClustering(
 
     def _dense_counts(self) -> list[int]:
         """Numbers of eigenvectors to try where psi is dense."""
-        return vector_counts(self.n_clusters)
+        return vector_counts(self.n_clusters_)
 
     def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
         """The same over the few features that each row keeps, which stay in memory."""
         self._tie = 0.0
-        blocks, distances = zip(*self._features.described_blocks(rows), strict=True)
+        self._keep_draw(self._draw(self._features, rows, rng))
+
+    def _keep_draw(self, draw: Draw) -> None:
+        """Store a clustering."""
+        self._spectrum, self._partition, self.labels_ = draw.spectrum, draw.partition, draw.labels
+        if draw.distances is not None:
+            self.outlier_scores_ = draw.distances
+
+    def _draw(self, features: FeatureMap, rows: Array, rng: np.random.RandomState) -> Draw:
+        """Rows (n, q) clustered by the few features of them that `features` keep."""
+        blocks, nearest = zip(*features.described_blocks(rows), strict=True)
         psi = stack(blocks)
-        inliers = np.arange(len(rows))
-        if distances[0] is not None:
-            self.outlier_scores_ = np.concatenate(distances)
-            inliers = inlier_rows(self.outlier_scores_, rows)
+        distances = None if nearest[0] is None else np.concatenate(nearest)
+        inliers = np.arange(len(rows)) if distances is None else inlier_rows(distances, rows)
         report(self.verbose, "choosing a partition of %d rows", len(rows))
-        counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
-        self._spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+        counts = vector_counts(self.n_clusters_) if is_auto(self.n_components) else [int(self.n_components)]
+        spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+        choice = None
         if self._plain_if_given and not is_auto(self.n_components):
-            embedding = embed(psi, self._spectrum)
-            self._partition = plain_partition(embedding, self.n_clusters, n_starts=N_STARTS, rng=rng)
+            partition = plain_partition(embed(psi, spectrum), self.n_clusters_, n_starts=N_STARTS, rng=rng)
         else:
-            self._partition_choice = choose_partition(
+            choice = choose_partition(
                 psi,
-                self._spectrum,
+                spectrum,
                 inliers,
-                self.n_clusters,
+                self.n_clusters_,
                 counts=counts,
                 n_starts=N_STARTS,
                 # Where every row is a landmark, its own feature would only confirm the label it has.
-                polish=self._features.n_components < len(rows),
+                polish=features.n_components < len(rows),
                 rng=rng,
                 kind=self._kind,
             )
-            self._partition = self._final_partition(psi, self._partition_choice, rng)
-        self.labels_ = np.concatenate(
-            [assign(psi[block], self._spectrum, self._partition) for block in self._features.slices(rows)]
-        )
+            partition = self._final_partition(psi, spectrum, choice, rng)
+        labels = np.concatenate([assign(psi[block], spectrum, partition) for block in features.slices(rows)])
+        return Draw(psi, inliers, distances, spectrum, choice, partition, labels)
 
-    def _final_partition(self, psi: csr_matrix, choice: PartitionChoice, rng: np.random.RandomState) -> Partition:
+    def _final_partition(
+        self, psi: csr_matrix, spectrum: Spectrum, choice: PartitionChoice, rng: np.random.RandomState
+    ) -> Partition:
         """The partition to take; psi (n, D) are all rows."""
         return choice.winner
 

@@ -8,10 +8,8 @@ import numpy as np
 
 from subspaces._array import Array, Labels
 from subspaces.cluster_count import codes_by_count
-from subspaces.description import Cell, Code, measure, shortest_code
+from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 
-# Flats of a larger share of the columns are no low-dimensional subspaces.
-MAX_DIM_SHARE = 2 / 3
 FIRST_STARTS = 2
 MORE_FLATS = 5
 
@@ -31,19 +29,7 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
             return None
     found = codes_by_count(x, n_clusters + MORE_FLATS, affine=True, rng=rng).get(n_clusters)
     codes += [found] if found is not None else []
-    return min((code for code in codes if all(map(is_flat, code.cells))), key=lambda code: code.length, default=None)
-
-
-def is_flat(cell: Cell | None) -> bool:
-    """Whether a cluster has a few directions and the same noise in all others.
-
-    Each direction that shortens its code then saves far more than it costs; where variances fall gently, as in curved
-    clusters, there are many more that save a little.
-    """
-    if cell is None:
-        return False
-    p, n_directions = cell.basis.shape
-    return 0 < cell.dim == n_directions <= MAX_DIM_SHARE * p
+    return min(filter(has_flat_clusters, codes), key=lambda code: code.length, default=None)
 
 
 def labels_of(code: Code) -> Labels:

@@ -12,26 +12,48 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array, Labels, unit_rows
 from subspaces._log import report
-from subspaces._validation import check_integer, check_option, check_sigma, is_auto
+from subspaces._validation import (
+    check_integer,
+    check_n_clusters,
+    check_option,
+    check_rows,
+    check_share,
+    check_sigma,
+    is_auto,
+)
+from subspaces.choice import Choice, Decision
+from subspaces.cluster_count import decide_n_clusters
+from subspaces.cluster_model import MODEL_ROWS, model_clusters
+from subspaces.confidence import Voter, confidence, half_opinions, matched_voters, warn_if_coin_toss
+from subspaces.decisions import flats_decision, partition_decision
 from subspaces.feature_clustering import FeatureClustering, unless_auto
 from subspaces.flat_clusters import labels_of, shortest_flat_code
-from subspaces.flats import Beta2, Flats, as_neighborhood, fit_flats
+from subspaces.flats import Beta2, Flats, as_neighborhood
+from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.partition import KINDS, Partition, PartitionChoice, assign, at_most, inlier_rows, partition_of_labels
+from subspaces.modularity import cluster_shares, modularity
+from subspaces.partition import KINDS, Partition, PartitionChoice, assign, at_most, partition_of_labels
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
     AFFINE_MARGIN_AT_ORIGIN,
     LOW_COLUMNS,
+    FlatSetting,
     candidate_settings,
     choose_setting,
 )
+from subspaces.spectral import Spectrum
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows, from this many partitions.
 FLAT_ROWS = 2000
 FLAT_STARTS = 10
+# Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
+# those of a small cluster are the unusual ones.
+UNEVEN_TRIM = 6.0
+# Where every row is a landmark, further draws take this share of the rows.
+FEWER_LANDMARKS = 0.6
 
 
 class FLS(FeatureClustering):
@@ -39,13 +61,14 @@ class FLS(FeatureClustering):
 
     Clusters rows that lie near different low-dimensional subspaces, in time linear in their number: local flats are
     fitted at landmark points, every row is described by its nearness to them, and the leading singular vectors of
-    that description give the clusters. Nothing but the number of clusters has to be known; `FLS.paper` gives the
-    published algorithm.
+    that description give the clusters. Nothing has to be known about them; `choice_` tells what was chosen and why.
+    `FLS.paper` gives the published algorithm.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number K of clusters.
+    n_clusters : int or "auto", default=8
+        Number K of clusters. "auto" takes the number of flats that describe the rows in the fewest nats where clusters
+        are flat, and else the largest that the modularity of their graph speaks for.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the flats. "auto" tries several on a sample and keeps the one of the largest modularity.
     n_landmarks : int or "auto", default="auto"
@@ -80,7 +103,16 @@ class FLS(FeatureClustering):
     assign : {"auto", "balanced", "density"}, default="auto"
         What a good partition is. "balanced" takes the largest modularity, which prefers clusters of similar size;
         "density" cuts where clusters are joined most weakly, whatever their sizes; "auto" begins with the first and
-        takes the second where it is clearly better separated. With n_nearest=None there is k-means only.
+        takes the second where it is clearly better separated, and the flats that describe the rows best where clusters
+        are flat as a whole. With n_nearest=None there is k-means only.
+    n_draws : int, default=1
+        Number of landmark draws. Several vote on the label of each row, which removes bad draws and takes as many
+        times longer.
+    detect_outliers : bool or float, default=False
+        Whether rows that no cluster reaches are labelled -1, by `labels_` and `predict`: True lets the rows decide how
+        many there are, a number from 0 to 1 is their share.
+    max_clusters : int, default=10
+        Most clusters that n_clusters="auto" considers.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
@@ -89,26 +121,35 @@ class FLS(FeatureClustering):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1; -1 for outliers if they are detected.
     flats_ : Flats
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
+    cluster_dims_ : ndarray of shape (K,)
+        Dimension that each cluster needs, or the one that was given.
     cluster_bases_ : Flats
-        One flat for each cluster, fitted to its inliers, in the coordinates of X. Affine flats of rows scaled to unit
-        norm are no flats of X: they are given as flats of the unit rows.
+        One flat for each cluster, fitted to its inliers, in the coordinates of X. All have the largest dimension of
+        `cluster_dims_`; the first `cluster_dims_[k]` columns of `cluster_bases_.bases[k]` span cluster k.
+    choice_ : Choice
+        What was tried, every score and the reason for each winner: print it, plot it, or ask it, as in
+        `choice_["flats"].chosen`.
+    confidence_ : ndarray of shape (n,)
+        How sure the label of each row is, from 0 to 1: how far other landmarks agree with it. Only where n_nearest is
+        not None, like `agreement_`.
+    agreement_ : float
+        How far other landmarks give the same clusters: 1 is the same, 0 is chance. Below 0.5 a warning says so.
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     outlier_scores_ : ndarray of shape (n,)
-        Distance of each prepared row to the nearest landmark flat.
+        How unusual each row is in its cluster: about 1 for most, more for outliers. `outlier_scores` gives those of new
+        rows.
     sigma_ : float
         The scale in use; the median over rows where each row has its own.
-    subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
+    n_clusters_, subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
         What was used.
     neighborhood_ : int, "beta2" or Beta2
     n_columns_ : int
         Columns of the rows after projection.
     affine_, center_, normalize_ : bool
-    search_ : list of FlatSetting
-        The settings that were tried and the modularity of each; empty if nothing was searched.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -131,7 +172,7 @@ class FLS(FeatureClustering):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         subspace_dim: int | str = "auto",
         n_landmarks: int | str = "auto",
@@ -145,6 +186,9 @@ class FLS(FeatureClustering):
         max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
         assign: str = "auto",
+        n_draws: int = 1,
+        detect_outliers: bool | float = False,
+        max_clusters: int = 10,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -161,6 +205,9 @@ class FLS(FeatureClustering):
         self.max_columns = max_columns
         self.n_components = n_components
         self.assign = assign
+        self.n_draws = n_draws
+        self.detect_outliers = detect_outliers
+        self.max_clusters = max_clusters
         self.random_state = random_state
         self.verbose = verbose
 
@@ -211,7 +258,7 @@ class FLS(FeatureClustering):
 
     @property
     def _kind(self) -> str:  # type: ignore[override]
-        return self.assign
+        return self._search.kind
 
     @property
     def flats_(self) -> Flats:
@@ -219,8 +266,47 @@ class FLS(FeatureClustering):
         check_is_fitted(self)
         return self._preparation.restore(self._features.flats_)
 
+    def predict(self, X: ArrayLike) -> Labels:
+        """Cluster (n,) of each row of `X` (n, p), seen or new; -1 for outliers if they are detected."""
+        return self._predict(self._check_new_plain(X))
+
+    def outlier_scores(self, X: ArrayLike) -> Array:
+        """How unusual each row of `X` (n, p), seen or new, is in its cluster: (n,), about 1 for most rows."""
+        plain = self._check_new_plain(X)
+        return self._model.scores(plain, self._nearest_clusters(self._scaled(plain)))
+
+    def _check_new_plain(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        return replace(self._preparation, unit=False)(check_rows(self, X, reset=False))
+
+    def _scaled(self, plain: Array) -> Array:
+        """Prepared rows (n, q) from those that are not scaled yet."""
+        return unit_rows(plain) if self._preparation.unit else plain
+
+    def _predict(self, plain: Array) -> Labels:
+        labels = self._nearest_clusters(self._scaled(plain))
+        if self.detect_outliers is False:
+            return labels
+        if self.detect_outliers is True:
+            return np.where(self._model.outliers(plain, labels), -1, labels).astype(np.int32)
+        return np.where(self._model.scores(plain, labels) > self._outlier_limit, -1, labels).astype(np.int32)
+
+    def _nearest_clusters(self, rows: Array) -> Labels:
+        """Cluster (n,) of each prepared row (n, q), outlier or not."""
+        if not self._voters:
+            return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
+        votes = [voter.shares(rows) for voter in self._voters]
+        return np.mean(votes, axis=0).argmax(axis=1).astype(np.int32)
+
     def _check_parameters(self, x: Array) -> None:
-        super()._check_parameters(x)
+        if is_auto(self.n_clusters):
+            check_integer("max_clusters", self.max_clusters, low=1)
+        else:
+            self.n_clusters_ = check_n_clusters(self.n_clusters, x)
+        if not is_auto(self.n_components):
+            check_integer("n_components", self.n_components, low=1)
+        check_integer("n_draws", self.n_draws, low=1)
+        check_share("detect_outliers", self.detect_outliers)
         n, p = x.shape
         if not is_auto(self.max_columns) and self.max_columns is not None:
             check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
@@ -250,40 +336,67 @@ class FLS(FeatureClustering):
         """Prepared rows (n, q); how flats are fitted to them is the user's choice, or the best of a search."""
         offset = mean_offset(x)
         self.center_ = offset > FAR_OFFSET if is_auto(self.center) else bool(self.center)
-        dim: int | None = unless_auto(self.subspace_dim)
-        preparation = prepare_rows(x, center=self.center_, unit=False, max_columns=self._limit(dim))
+        preparation = prepare_rows(
+            x, center=self.center_, unit=False, max_columns=self._limit(unless_auto(self.subspace_dim))
+        )
         rows = preparation(x)
+        self.n_columns_ = rows.shape[1]
+        self._decisions: list[Decision] = []
         at_origin = NEAR_OFFSET < offset < FAR_OFFSET
+        if is_auto(self.n_clusters):
+            self._choose_n_clusters(rows, at_origin, rng)
+        self._search = choose_setting(
+            rows,
+            self.n_clusters_,
+            self._settings(rows, self.n_clusters_, at_origin),
+            rng,
+            kind=self.assign,
+            affine_margin=AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN,
+            verbose=self.verbose,
+        )
+        self._setting = self._search.setting
+        if self._search.trials:
+            self._decisions.append(flats_decision(self._search))
+        self._preparation = replace(preparation, unit=self._setting.unit)
+        self._sample = at_most(np.arange(len(rows)), FLAT_ROWS, rng)
+        self._plain = rows
+        return self._scaled(rows)
+
+    def _settings(self, rows: Array, n_clusters: int, at_origin: bool) -> list[FlatSetting]:
+        """The settings of flats to try for prepared rows (n, q), not scaled."""
         kinds = [bool(self.affine)]
         if is_auto(self.affine):
             kinds = [False, True] if at_origin or rows.shape[1] > LOW_COLUMNS else [True]
-        settings = [
+        return [
             setting
             for affine in kinds
             for setting in candidate_settings(
                 len(rows),
                 rows.shape[1],
-                self.n_clusters,
+                n_clusters,
                 affine=affine,
                 unit=not affine if is_auto(self.normalize) else bool(self.normalize),
-                dim=dim,
+                dim=unless_auto(self.subspace_dim),
                 neighborhood=unless_auto(self.neighborhood),
             )
         ]
-        margin = AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN
-        self._setting, self.search_ = choose_setting(
-            rows, self.n_clusters, settings, rng, kind=self.assign, affine_margin=margin, verbose=self.verbose
-        )
-        self._preparation = replace(preparation, unit=self._setting.unit)
-        self._sample = at_most(np.arange(len(rows)), FLAT_ROWS, rng)
-        self._sample_rows = rows[self._sample]
-        self.n_columns_ = rows.shape[1]
-        return unit_rows(rows) if self._setting.unit else rows
 
-    def _fit_features(self, rows: Array, rng: np.random.RandomState) -> SubspaceFeatures:
-        """Landmark points and a flat at each."""
+    def _choose_n_clusters(self, rows: Array, at_origin: bool, rng: np.random.RandomState) -> None:
+        """The number of flats where clusters are flat; else the number of clusters of the graph."""
+        most = min(self.max_clusters, len(rows))
+        decision = decide_n_clusters(rows, most, affine=True, rng=rng, verbose=self.verbose)
+        if not decision.chosen["flat"] and most > 1:
+            decision = decide_by_graph(rows, most, self._settings(rows, most, at_origin), rng, flats=decision)
+        self.n_clusters_ = int(decision.chosen["n_clusters"])
+        self._decisions.append(decision)
+        report(self.verbose, "%d clusters: %s", self.n_clusters_, decision.reason)
+
+    def _fit_features(self, rows: Array, rng: np.random.RandomState, *, again: bool = False) -> SubspaceFeatures:
+        """Landmark points and a flat at each; `again` for others than before."""
         n, setting = len(rows), self._setting
         count: int = unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
+        if again and count >= n:
+            count = max(1, int(FEWER_LANDMARKS * n))
         landmarks, count = self._prepare_landmarks(self.landmarks, count, rows)
         n_nearest: int | None = unless_auto(self.n_nearest)
         if is_auto(self.n_nearest):
@@ -297,7 +410,7 @@ class FLS(FeatureClustering):
             landmarks=landmarks,
             neighborhood=setting.neighborhood,
             affine=setting.affine,
-            trim=n_nearest is not None,
+            trim=UNEVEN_TRIM if self._search.uneven else n_nearest is not None,
             random_state=rng,
         ).fit(rows)
         self.affine_, self.normalize_ = setting.affine, setting.unit
@@ -306,35 +419,72 @@ class FLS(FeatureClustering):
         self.sigma_ = features.sigma_
         return features
 
-    def _final_partition(self, psi: csr_matrix, choice: PartitionChoice, rng: np.random.RandomState) -> Partition:
+    def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
+        super()._cluster_dense(rows, rng)
+        self._voters: list[Voter] = []
+
+    def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
+        """Labels from one draw of landmarks, or from several that vote, and how far others agree."""
+        self._tie, self._voters = 0.0, []
+        draw = self._draw(self._features, rows, rng)
+        self._keep_draw(draw)
+        if draw.choice is not None and self.n_clusters_ > 1:
+            self._decisions.append(partition_decision(draw.choice, draw.partition))
+        if self.n_draws > 1:
+            features = [self._features]
+            draws = [draw]
+            for _ in range(self.n_draws - 1):
+                features.append(self._fit_features(rows, rng, again=True))
+                draws.append(self._draw(features[-1], rows, rng))
+            self._voters = matched_voters(features, draws, self.n_clusters_)
+            opinions = [voter.shares(rows) for voter in self._voters]
+            self.labels_ = np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
+        else:
+            opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng)
+        found = confidence(self.labels_, opinions, draw.inliers)
+        self.confidence_, self.agreement_ = found.rows, found.overall
+        warn_if_coin_toss(self.agreement_)
+
+    def _final_partition(
+        self, psi: csr_matrix, spectrum: Spectrum, choice: PartitionChoice, rng: np.random.RandomState
+    ) -> Partition:
         """The flats that describe the rows best decide where clusters are flat; else the graph does."""
-        if self.assign == "balanced" or self.n_clusters == 1:
+        if self.assign != "auto" or self.n_clusters_ == 1:
             return choice.winner
         sample = psi[self._sample]
-        ranked = sorted(choice.candidates, key=lambda each: -each.separation)
+        ranked = sorted(choice.candidates, key=lambda each: (-each.separation, -each.modularity))
         starts: dict[bytes, Labels] = {}
         for candidate in (choice.winner, choice.density, choice.balanced, *ranked):
-            labels = assign(sample, self._spectrum, candidate)
+            labels = assign(sample, spectrum, candidate)
             starts.setdefault(labels.tobytes(), labels)
             if len(starts) == FLAT_STARTS:
                 break
-        code = shortest_flat_code(self._sample_rows, list(starts.values()), self.n_clusters, rng)
+        code = shortest_flat_code(self._plain[self._sample], list(starts.values()), self.n_clusters_, rng)
         if code is None:
             return choice.winner
-        return partition_of_labels(sample, labels_of(code), self.n_clusters, self._spectrum, "flats")
+        partition = partition_of_labels(sample, labels_of(code), self.n_clusters_, spectrum, "flats")
+        shares = cluster_shares(psi, assign(psi, spectrum, partition), self.n_clusters_)
+        # A flat may have no landmarks of its own.
+        if not shares.any(axis=1).all():
+            return choice.winner
+        return replace(partition, modularity=modularity(shares))
 
     def _dense_counts(self) -> list[int]:
         """As in the paper: v_2, ..., v_K."""
-        return [max(1, self.n_clusters - 1)]
+        return [max(1, self.n_clusters_ - 1)]
 
     def _describe_clusters(self, rows: Array) -> None:
-        """One flat for each cluster, through its inliers; an empty cluster gets the flat of all rows."""
-        inlier = np.zeros(len(rows), bool)
-        inlier[inlier_rows(self.outlier_scores_, rows)] = True
-        everyone = np.arange(len(rows))
-        members = []
-        for k in range(self.n_clusters):
-            own = self.labels_ == k
-            members.append(next((m for m in map(np.flatnonzero, (own & inlier, own)) if len(m)), everyone))
-        flats, _ = fit_flats(rows, members, self.subspace_dim_, affine=self.affine_)
-        self.cluster_bases_ = self._preparation.restore(flats)
+        """What the clusters look like, and which rows belong to none."""
+        plain = self._plain
+        index = at_most(np.arange(len(rows)), MODEL_ROWS, np.random.RandomState(0))
+        self._model = model_clusters(plain[index], self.labels_[index], self.n_clusters_, affine=self.affine_)
+        dim: int | None = unless_auto(self.subspace_dim)
+        self.cluster_dims_ = self._model.dims if dim is None else np.full(self.n_clusters_, dim)
+        self.cluster_bases_ = replace(self._preparation, unit=False).restore(self._model.flats(dim))
+        self.outlier_scores_ = self._model.scores(plain, self.labels_)
+        if not isinstance(self.detect_outliers, bool):
+            self._outlier_limit = float(np.quantile(self.outlier_scores_, 1 - self.detect_outliers))
+        if self.detect_outliers is not False:
+            self.labels_ = self._predict(plain)
+        self.choice_ = Choice(tuple(self._decisions))
+        del self._plain, self._sample, self._decisions

@@ -65,6 +65,7 @@ class PartitionChoice:
     balanced: Partition
     density: Partition
     candidates: list[Partition]
+    agreement: float = 1.0  # between partitions whose parts were made in different ways and joined by strength
 
 
 def assign(psi: Psi, spectrum: Spectrum, partition: Partition) -> Labels:
@@ -139,16 +140,18 @@ def choose_partition(
     merged = [] if polish else [settle(each, everyone, spectrum) for each in merged]
     candidates += merged + strong
     balanced, *candidates = (_separated(each, graphs, everyone, spectrum) for each in (balanced, *candidates))
-    density = max(candidates, key=_separation)
+    # Where clusters are too small for any to be judged, modularity has the word.
+    density = max(balanced, *candidates, key=_separation)
+    agreement = _agreement(strong, everyone, spectrum)
     if kind == "auto" and not (
         density.separation > balanced.separation + SEPARATION_MARGIN
-        and (polish or _agreement(strong, everyone, spectrum) >= SURE_AGREEMENT)
+        and (polish or agreement >= SURE_AGREEMENT)
         and _agreement([balanced, density], sample, spectrum) < SAME_AGREEMENT
     ):
-        return PartitionChoice(balanced, balanced, density, candidates)
+        return PartitionChoice(balanced, balanced, density, candidates, agreement)
     if density.landmark_scores is not None:
         density = replace(settle(density, psi, spectrum), separation=density.separation)
-    return PartitionChoice(density, balanced, density, candidates)
+    return PartitionChoice(density, balanced, density, candidates, agreement)
 
 
 def joined_partitions(

@@ -5,18 +5,20 @@ Every setting is tried end to end on a sample of the rows; the one of the larges
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, unit_rows
+from subspaces._array import Array, Indices, unit_rows
 from subspaces._log import report
 from subspaces.flats import Beta2, rows_to_fit
 from subspaces.kernels import SubspaceFeatures
 from subspaces.landmarks import choose_landmarks
 from subspaces.partition import SEPARATION_MARGIN, choose_partition, inlier_rows, vector_counts
-from subspaces.spectral import compute_spectrum
+from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
 SAMPLE_ROWS = 10_000
@@ -24,6 +26,9 @@ SAMPLE_LANDMARKS = 1000
 SAMPLE_NEAREST = 8
 # Linear or affine is a coarse question: fewer rows answer it.
 PILOT_ROWS = 2500
+PILOT_DIMS = (2, 4)
+# Whether clusters differ in size is a fine question: more ways to make parts answer it.
+MIDDLE_DRAWS = 3
 # Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
 # than this.
 AFFINE_MARGIN = 0.02
@@ -50,6 +55,25 @@ class FlatSetting:
     separation: float = float("nan")  # of the best separated partition
     balanced_separation: float = float("nan")  # of the partition of that modularity
     n_rows: int = 0  # size of the sample it was tried on
+
+    @property
+    def n_neighbors(self) -> int:
+        """Rows in a neighbourhood; 0 where each flat finds its own number."""
+        return self.neighborhood if isinstance(self.neighborhood, int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The best setting, all that were tried, and what a good partition is: see `choose_partition`."""
+
+    setting: FlatSetting
+    trials: list[FlatSetting]
+    kind: str
+
+    @property
+    def uneven(self) -> bool:
+        """Whether clusters were found, or are said, to differ in size."""
+        return self.kind == "density"
 
 
 def candidate_settings(
@@ -97,37 +121,68 @@ def choose_setting(
     kind: str = "auto",
     affine_margin: float = AFFINE_MARGIN,
     verbose: int = 0,
-) -> tuple[FlatSetting, list[FlatSetting]]:
+) -> Search:
     """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
 
-    `kind` says what a good partition is, as in `choose_partition`. One cluster gives no modularity to compare, so there
-    the first setting is taken.
+    `kind` says what a good partition is, as in `choose_partition`; "auto" is decided where rows are many. One cluster
+    gives no modularity to compare, so there the first setting is taken.
     """
     if len(settings) == 1 or n_clusters == 1:
-        return settings[0], []
+        return Search(settings[0], [], kind)
     trials: list[FlatSetting] = []
+    few = len(rows) <= PILOT_ROWS
     if len({setting.affine for setting in settings}) == 2:
-        trials = try_settings(rows, n_clusters, settings, rng, kind=kind, max_rows=PILOT_ROWS)
+        sample = draw_sample(rows, settings, rng, PILOT_ROWS)
+        asked = settings if few else [setting for setting in settings if setting.dim in PILOT_DIMS] or settings
+        trials = [try_setting(setting, sample, n_clusters, rng, kind=kind) for setting in asked]
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
-        settings = [trial for trial in trials if trial.affine == affine]
-    if not trials or len(rows) > PILOT_ROWS:
-        settings = try_settings(rows, n_clusters, settings, rng, kind=kind, max_rows=SAMPLE_ROWS)
+        settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
+    if not trials or not few:
+        sample = draw_sample(rows, settings, rng, SAMPLE_ROWS)
+        settings = climb(settings, lambda setting: try_setting(setting, sample, n_clusters, rng, kind=kind))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
-    # Where clusters differ in size, modularity compares only settings that show them. Few rows fall apart by chance.
-    least = best.balanced_separation + SEPARATION_MARGIN
-    apart = [each for each in settings if each.separation > max(least, each.balanced_separation + SEPARATION_MARGIN)]
-    if apart and len(rows) > PILOT_ROWS:
-        best = best_setting(apart, sampled=len(rows) > SAMPLE_ROWS)
+    # Few rows fall apart by chance.
+    if kind == "auto" and not few:
+        # Where clusters differ in size, the middle setting shows it; larger dimensions and neighbourhoods would leave
+        # the small ones.
+        middle = try_setting(middle_setting(settings), sample, n_clusters, rng, kind=kind, n_draws=MIDDLE_DRAWS)
+        trials.append(middle)
+        least = max(best.balanced_separation, middle.balanced_separation) + SEPARATION_MARGIN
+        best, kind = (middle, "density") if middle.separation > least else (best, "balanced")
     report(
         verbose,
-        "dimension %d, neighbourhood %s: modularity %.3f",
+        "dimension %d, neighbourhood %s: modularity %.3f%s",
         best.dim,
         best.neighborhood,
         best.modularity,
+        ", clusters of unequal size" if kind == "density" else "",
     )
-    return best, trials
+    return Search(best, trials, kind)
+
+
+def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:
+    """The setting of the middle dimension with the smallest neighbourhood."""
+    tight = {setting.dim: setting for setting in sorted(settings, key=lambda each: -each.n_neighbors)}
+    dims = sorted(tight)
+    return tight[dims[(len(dims) - 1) // 2]]
+
+
+def climb(settings: Sequence[FlatSetting], attempt: Callable[[FlatSetting], FlatSetting]) -> list[FlatSetting]:
+    """Trials of about half of the settings, in which the best is among them if modularity has one peak over dimensions.
+
+    First every other dimension with the smallest neighbourhood, then those beside the best, then the larger
+    neighbourhoods of the best two.
+    """
+    ladder = {dim: list(group) for dim, group in groupby(settings, key=lambda setting: setting.dim)}
+    dims = sorted(ladder)
+    trials = {dim: attempt(ladder[dim][0]) for dim in dims[::2]}
+    peak = dims.index(max(trials, key=lambda dim: _evidence(trials[dim])))
+    for dim in dims[max(0, peak - 1) : peak + 2]:
+        trials.setdefault(dim, attempt(ladder[dim][0]) if dim not in trials else trials[dim])
+    best = sorted(trials, key=lambda dim: _evidence(trials[dim]))[-2:]
+    return [*trials.values(), *(attempt(setting) for dim in best for setting in ladder[dim][1:])]
 
 
 def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetting:
@@ -153,38 +208,64 @@ def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
     return affine > linear + margin
 
 
-def try_settings(
-    rows: Array,
-    n_clusters: int,
-    settings: Sequence[FlatSetting],
-    rng: np.random.RandomState,
-    *,
-    kind: str,
-    max_rows: int,
-) -> list[FlatSetting]:
-    """Every setting with what it reaches on a sample of the rows (n, p), all from the same landmarks."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Some of the rows, scaled to unit norm or not, and landmarks among them."""
+
+    rows: dict[bool, Array]  # (m, p)
+    landmarks: dict[bool, Array]  # (D, p)
+
+
+def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.RandomState, max_rows: int) -> Sample:
+    """At most `max_rows` of the rows (n, p), on which to try `settings`."""
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
     rows = rows_to_fit(rows, min(setting.dim for setting in settings))
     count = min(SAMPLE_LANDMARKS, max(1, len(rows) // 2))
-    samples = {unit: unit_rows(rows) if unit else rows for unit in {setting.unit for setting in settings}}
-    landmarks = {
-        unit: choose_landmarks(sample, count, method="kmeans", rng=rng) for unit, sample in sorted(samples.items())
-    }
-    return [
-        try_setting(setting, samples[setting.unit], landmarks[setting.unit], n_clusters, rng, kind=kind)
-        for setting in settings
-    ]
+    scaled = {unit: unit_rows(rows) if unit else rows for unit in sorted({setting.unit for setting in settings})}
+    return Sample(scaled, {unit: choose_landmarks(x, count, method="kmeans", rng=rng) for unit, x in scaled.items()})
 
 
 def try_setting(
-    setting: FlatSetting, rows: Array, landmarks: Array, n_clusters: int, rng: np.random.RandomState, *, kind: str
+    setting: FlatSetting,
+    sample: Sample,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    kind: str,
+    n_draws: int = 1,
 ) -> FlatSetting:
-    """`setting` with what it scores when `rows` (n, p) are clustered with flats at `landmarks` (D, p)."""
+    """`setting` with what it reaches on a sample of rows."""
+    counts = vector_counts(n_clusters)
+    psi, inliers, spectrum = setting_graph(setting, sample, max(counts))
+    found = choose_partition(
+        psi,
+        spectrum,
+        inliers,
+        n_clusters,
+        counts=counts,
+        n_starts=2,
+        polish=False,
+        rng=rng,
+        kind=kind,
+        n_draws=n_draws,
+    )
+    return replace(
+        setting,
+        modularity=found.balanced.modularity,
+        separation=found.density.separation,
+        balanced_separation=found.balanced.separation,
+        n_rows=psi.shape[0],
+    )
+
+
+def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> tuple[csr_matrix, Indices, Spectrum]:
+    """psi (m, D) of a sample of rows, its inliers and its eigenvectors."""
+    rows = sample.rows[setting.unit]
     features = SubspaceFeatures(
         subspace_dim=setting.dim,
         n_nearest=SAMPLE_NEAREST,
-        landmarks=landmarks,
+        landmarks=sample.landmarks[setting.unit],
         neighborhood=setting.neighborhood,
         affine=setting.affine,
         trim=True,
@@ -192,24 +273,5 @@ def try_setting(
         random_state=0,
     ).fit(rows)
     psi, distances = features.describe(rows)
-    counts = vector_counts(n_clusters)
-    spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
-    found = choose_partition(
-        psi,
-        spectrum,
-        inlier_rows(distances, rows),
-        n_clusters,
-        counts=counts,
-        n_starts=2,
-        polish=False,
-        rng=rng,
-        kind=kind,
-        n_draws=1,
-    )
-    return replace(
-        setting,
-        modularity=found.balanced.modularity,
-        separation=found.density.separation,
-        balanced_separation=found.balanced.separation,
-        n_rows=len(rows),
-    )
+    spectrum = compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
+    return psi, inlier_rows(distances, rows), spectrum

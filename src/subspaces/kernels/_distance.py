@@ -31,8 +31,6 @@ SIGMA_RANK = 5
 SIGMA_ROWS = 1000
 # A flat whose own rows lie this many deviations farther off than is usual describes no cluster.
 FLAT_DEVIATIONS = 5.0
-# But not one at this many medians: where clusters differ in size, those of a small cluster are the unusual ones.
-FLAT_RATIO = 6.0
 
 
 class _DistanceFeatures(FeatureMap):
@@ -213,8 +211,9 @@ class SubspaceFeatures(_DistanceFeatures):
         names, or this many.
     affine : bool, default=True
         Whether flats have a centre, or pass through the origin.
-    trim : bool, default=False
-        Drop flats that fit their own rows far worse than is usual.
+    trim : bool or float, default=False
+        Drop flats that fit their own rows far worse than is usual; a number keeps those whose squared residuals are
+        within so many times the median.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -248,7 +247,7 @@ class SubspaceFeatures(_DistanceFeatures):
         landmarks: str | ArrayLike = "kmeans",
         neighborhood: str | Beta2 | int = "beta2",
         affine: bool = True,
-        trim: bool = False,
+        trim: bool | float = False,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -264,8 +263,9 @@ class SubspaceFeatures(_DistanceFeatures):
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         check_option("measure", self.measure, ("landmarks", "uniform"))
-        for name in ("affine", "trim"):
-            check_option(name, getattr(self, name), (True, False))
+        check_option("affine", self.affine, (True, False))
+        if not isinstance(self.trim, bool):
+            check_positive("trim", self.trim)
         dim = check_integer(
             "subspace_dim",
             self.subspace_dim,
@@ -288,7 +288,7 @@ class SubspaceFeatures(_DistanceFeatures):
         flats, residuals = local_flats(x, self.landmarks_, dim, rule, affine=self.affine)
         if not self.trim:
             return flats
-        usable = usable_flats(residuals, x)
+        usable = usable_flats(residuals, x, n_medians=0.0 if self.trim is True else float(self.trim))
         return flats[usable] if len(usable) > (self.n_nearest or 0) else flats
 
     def _distances(self) -> Callable[[Array], Array]:
@@ -314,8 +314,8 @@ def uniform_flats(count: int, ambient_dim: int, dim: int, rng: np.random.RandomS
     return Flats(np.zeros((count, ambient_dim), dtype), bases.astype(dtype))
 
 
-def usable_flats(residuals: Array, x: Array) -> Indices:
-    """Indices of the flats whose own mean squared residual (m,) is not far above the usual."""
+def usable_flats(residuals: Array, x: Array, *, n_medians: float = 0.0) -> Indices:
+    """Indices of the flats whose own mean squared residual (m,) is not far above the usual, or within `n_medians`."""
     scale = float(np.einsum("np,np->", x, x, dtype=np.float64) / len(x))
     usual = within_mad(residuals, width=FLAT_DEVIATIONS, scale=scale)
-    return np.flatnonzero(usual | (len(residuals) < len(x)) & (residuals <= FLAT_RATIO * np.median(residuals)))
+    return np.flatnonzero(usual | (residuals <= n_medians * np.median(residuals)))

@@ -1,0 +1,95 @@
+"""What clusters look like once they are found: the dimension of each, its flat, and which rows belong to none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from subspaces._array import Array, Labels
+from subspaces._blocks import row_blocks
+from subspaces.description import REACH, Background, Cell, Space, describe, fit_background, fit_cell
+from subspaces.flats import Flats
+
+# Clusters are described from no more rows than this.
+MODEL_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterModel:
+    """A Gaussian for each cluster, and a background for the rows that none reaches."""
+
+    center: Array  # (p,), subtracted from rows first
+    unit: float  # then rows are divided by it
+    cells: Sequence[Cell | None]  # (K,), None for a cluster without rows
+    background: Background
+
+    @property
+    def dims(self) -> NDArray[np.int64]:
+        """Dimension (K,) that the flat of each cluster needs."""
+        return np.array([cell.dim if cell else 0 for cell in self.cells], np.int64)
+
+    def scores(self, rows: Array, labels: Labels) -> Array:
+        """How unusual rows (n, p) are in the clusters (n,) they are given to: about one for most, more for outliers.
+
+        The root of the mean square over directions, each measured by how much the rows of the cluster vary in it.
+        """
+        return np.sqrt(self._squares(rows, labels) / rows.shape[1]).astype(rows.dtype)
+
+    def outliers(self, rows: Array, labels: Labels) -> NDArray[np.bool_]:
+        """Which rows (n, p) are beyond the reach of their clusters (n,) and told in fewer nats by the background."""
+        squares = self._squares(rows, labels)
+        levels = np.array([cell.level - np.log(cell.size) if cell else np.inf for cell in self.cells])
+        apart = np.concatenate(
+            [
+                self.background.row_lengths(self._measured(rows[block])) - np.log(self.background.size)
+                for block in row_blocks(len(rows), 24 * rows.shape[1])
+            ]
+        )
+        return (squares > chi2.ppf(REACH, rows.shape[1])) & (levels[labels] + squares / 2 > apart)
+
+    def flats(self, dim: int | None = None) -> Flats:
+        """The flat of each cluster, of the same dimension: the largest of `dims`, unless `dim` is given.
+
+        Directions come in the order of variance, so that the first `dims[k]` span the flat that cluster k needs.
+        """
+        dim = max(1, int(self.dims.max())) if dim is None else dim
+        bases = np.zeros((len(self.cells), len(self.center), dim))
+        centers = np.tile(self.center.astype(np.float64), (len(self.cells), 1))
+        for k, cell in enumerate(self.cells):
+            bases[k] = np.eye(len(self.center), dim) if cell is None else cell.directions[:, :dim]
+            centers[k] += 0 if cell is None else self.unit * cell.center
+        return Flats(centers.astype(self.center.dtype), bases.astype(self.center.dtype))
+
+    def _measured(self, rows: Array) -> NDArray[np.float64]:
+        return (rows.astype(np.float64) - self.center) / self.unit
+
+    def _squares(self, rows: Array, labels: Labels) -> NDArray[np.float64]:
+        """Twice the nats (n,) that rows cost more than the centres of their clusters."""
+        squares = np.zeros(len(rows))
+        for k, cell in enumerate(self.cells):
+            members = np.flatnonzero(labels == k)
+            for block in row_blocks(len(members), 24 * rows.shape[1]) if cell else ():
+                index = members[block]
+                squares[index] = 2 * (cell.row_lengths(self._measured(rows[index])) - cell.level)  # type: ignore[union-attr]
+        return squares
+
+
+def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool) -> ClusterModel:
+    """The Gaussians of clusters of rows (n, p) with these labels (n,), outliers set aside."""
+    found = describe(rows, labels, n_clusters, affine=affine)
+    center = rows.mean(axis=0) if affine else np.zeros_like(rows[0])
+    p = rows.shape[1]
+    low = 0 if affine else min(1, p - 1)
+    space = Space((rows.astype(np.float64) - center) / found.unit, found.unit, affine, low, max(low, p - 1))
+    cells = [fit_cell(space, _inliers(found.outliers, labels, k)) for k in range(n_clusters)]
+    return ClusterModel(center, found.unit, cells, fit_background(space, np.flatnonzero(found.outliers)))
+
+
+def _inliers(outliers: NDArray[np.bool_], labels: Labels, k: int) -> NDArray[np.int64]:
+    """The rows of cluster `k` that are no outliers, or all of them where there is no other."""
+    members = np.flatnonzero(labels == k)
+    return members[~outliers[members]] if not outliers[members].all() else members

@@ -1,0 +1,137 @@
+"""How sure a clustering is of its labels: would other landmarks have given the same?
+
+An opinion is a second clustering of the same rows, from other landmarks, whose clusters are named after the ones they
+share most rows with. Halves of the landmarks at hand are such other landmarks, and cost no new distances. Confidence in
+a row is the mean over opinions of the share of its landmarks that belong to its own cluster; confidence in all of it is
+the mean adjusted Rand index between the labels and the opinions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from subspaces._array import Array, Indices, Labels
+from subspaces.feature_clustering import Draw
+from subspaces.kernels import FeatureMap
+from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
+from subspaces.partition import assign, at_most, choose_partition, vector_counts
+from subspaces.spectral import compute_spectrum
+
+# How often the landmarks are cut in halves, and how many rows each half is clustered on.
+SPLITS = 2
+OPINION_ROWS = 5000
+OPINION_STARTS = 3
+# Below this agreement labels depend on the landmarks more than on the rows.
+COIN_TOSS = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Confidence:
+    """How far other landmarks agree: for each row, and over all."""
+
+    rows: Array  # (n,), from 0 to 1
+    overall: float  # mean adjusted Rand index: 1 for the same clusters, 0 for chance
+
+
+def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:
+    """The labels `other` (n,), with each cluster named after the one of `labels` (n,) it shares most rows with."""
+    together = np.bincount(other.astype(np.int64) * n_clusters + labels, minlength=n_clusters**2)
+    names = linear_sum_assignment(-together.reshape(n_clusters, n_clusters))[1]
+    return np.asarray(names[other], np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Voter:
+    """Landmarks that know which clusters they belong to."""
+
+    features: FeatureMap
+    scores: NDArray[np.float64]  # (D, K)
+
+    def shares(self, rows: Array) -> Array:
+        """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q)."""
+        return np.concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
+
+
+def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clusters: int) -> list[Voter]:
+    """Several draws of landmarks, their clusters named alike: after the first, and once more after their own vote."""
+    labels = draws[0].labels
+    for _ in range(2):
+        scores = []
+        for draw in draws:
+            shares = cluster_shares(draw.psi, matched(labels, draw.labels, n_clusters), n_clusters)
+            scores.append(landmark_scores(shares))
+        opinions = [opinion(draw.psi, each) for draw, each in zip(draws, scores, strict=True)]
+        labels = np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
+    return [Voter(each, known) for each, known in zip(features, scores, strict=True)]
+
+
+def half_opinions(draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> list[Array]:
+    """What halves of the landmarks of a draw say: the share (n, K) of each row's landmarks that belong to each cluster.
+
+    `kind` is as in `choose_partition`.
+    """
+    n, n_landmarks = draw.psi.shape
+    if n_landmarks < 2 or n_clusters == 1:
+        return [np.ones((n, n_clusters), draw.psi.dtype)]
+    votes = np.zeros(n, bool)
+    votes[draw.inliers] = True
+    columns = draw.psi.tocsc()
+    counts = vector_counts(n_clusters)
+    opinions = []
+    for _ in range(SPLITS):
+        shuffled = rng.permutation(n_landmarks)
+        for half in (shuffled[: n_landmarks // 2], shuffled[n_landmarks // 2 :]):
+            weights = row_stochastic(columns[:, np.sort(half)].tocsr())
+            known = np.asarray(weights.sum(axis=1)).ravel() > 0
+            sample = at_most(np.flatnonzero(known), OPINION_ROWS, rng)
+            seen = weights[sample]
+            spectrum = compute_spectrum(lambda seen=seen: iter((seen,)), max(counts), balanced=True)  # type: ignore[misc]
+            choice = choose_partition(
+                seen,
+                spectrum,
+                np.flatnonzero(votes[sample]),
+                n_clusters,
+                counts=counts,
+                n_starts=OPINION_STARTS,
+                polish=n_landmarks < n,
+                rng=rng,
+                kind=kind,
+                n_draws=1,
+            )
+            found = matched(draw.labels[sample], assign(seen, spectrum, choice.winner), n_clusters)
+            opinions.append(opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters))))
+    return opinions
+
+
+def opinion(psi: csr_matrix, scores: NDArray[np.float64]) -> Array:
+    """The share (n, K) of each row's landmarks that belong to each cluster; equal shares where it has none."""
+    shares = np.asarray(psi @ scores.astype(psi.dtype))
+    total = shares.sum(axis=1, keepdims=True)
+    return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / shares.shape[1]).astype(psi.dtype)
+
+
+def confidence(labels: Labels, opinions: list[Array], inliers: Indices) -> Confidence:
+    """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole."""
+    own = np.mean([each[np.arange(len(labels)), labels] for each in opinions], axis=0)
+    same = [adjusted_rand_score(labels[inliers], each[inliers].argmax(axis=1)) for each in opinions]
+    return Confidence(own.astype(opinions[0].dtype), float(np.mean(same)))
+
+
+def warn_if_coin_toss(overall: float) -> None:
+    """Say so where other landmarks would have given other clusters."""
+    if overall < COIN_TOSS:
+        warnings.warn(
+            f"Other landmarks give other clusters (agreement {overall:.2f}, where 1 is the same and 0 is chance): "
+            "X may have no such clusters, or another number of them; look at choice_ and confidence_.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,55 @@
+"""What FLS decided, told as decisions."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from subspaces.choice import Decision
+from subspaces.partition import SEPARATION_MARGIN, Partition, PartitionChoice
+from subspaces.search import Search
+
+
+def flats_decision(search: Search) -> Decision:
+    """How flats are fitted: linear or affine, of which dimension, to how many rows."""
+    chosen, trials = search.setting, search.trials
+    candidates = tuple(
+        {
+            "flats": "affine" if trial.affine else "linear",
+            "rows": "scaled" if trial.unit else "as they are",
+            "subspace_dim": trial.dim,
+            "neighborhood": trial.neighborhood,
+            "n_rows": trial.n_rows,
+            "modularity": trial.modularity,
+            "separation": trial.separation,
+        }
+        for trial in trials
+    )
+    kind = "affine" if chosen.affine else "linear"
+    reason = "the largest modularity"
+    if search.uneven:
+        reason = "the middle dimension of those that show clusters of unequal size"
+    if any(trial.affine != chosen.affine for trial in trials):
+        reason = f"{kind} flats, by a pilot of both; among these {reason}"
+    return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
+
+
+def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
+    """Which partition of the rows: the best of each origin and number of eigenvectors."""
+    reason = "the largest modularity, or the fewest eigenvectors within two standard errors of it"
+    if chosen.origin == "flats":
+        reason = "clusters are flat, and these flats describe the rows in the fewest nats"
+    elif chosen is choice.density:
+        reason = f"better separated by {SEPARATION_MARGIN} than the largest modularity: clusters differ in size"
+    ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))
+    best = [next(group) for _, group in groupby(ranked, key=lambda each: (each.origin, each.n_vectors))]
+    shown = [chosen] + [each for each in best if (each.origin, each.n_vectors) != (chosen.origin, chosen.n_vectors)]
+    candidates = tuple(
+        {
+            "origin": each.origin,
+            "n_components": each.n_vectors,
+            "modularity": each.modularity,
+            "separation": each.separation,
+        }
+        for each in shown
+    )
+    return Decision("partition", 0, "modularity", reason, candidates)
