@@ -69,7 +69,10 @@ class TestScikitLearn:
         X, _ = planes
         pipeline = make_pipeline(StandardScaler(with_mean=False, with_std=False), FLS(2, random_state=0))
         assert same_partition(pipeline.fit_predict(X), FLS(2, random_state=0).fit_predict(X))
-        search = GridSearchCV(FLS(2, random_state=0), {"subspace_dim": [2, 5], "neighborhood": [16]}, cv=2).fit(X)
+        with warnings.catch_warnings():
+            # Hyperplanes tell nothing apart in these rows, and FLS says so.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            search = GridSearchCV(FLS(2, random_state=0), {"subspace_dim": [2, 5], "neighborhood": [16]}, cv=2).fit(X)
         assert search.best_params_["subspace_dim"] == 2
         model = FLS(3, landmarks=np.eye(6), neighborhood=Beta2(4, 3))
         assert clone(model).get_params().keys() == model.get_params().keys()
@@ -89,7 +92,7 @@ class TestScikitLearn:
         np.testing.assert_array_equal(copy.predict(planes[0]), fitted.labels_)
 
     def test_not_fitted(self):
-        for call in ("predict", "transform", "score"):
+        for call in ("predict", "transform", "score", "outlier_scores"):
             with pytest.raises(NotFittedError):
                 getattr(FLS(2), call)(np.eye(3))
 
@@ -248,7 +251,8 @@ class TestWhatItReports:
         n, p = planes[0].shape
         assert fitted.labels_.shape == fitted.outlier_scores_.shape == (n,)
         assert fitted.flats_.bases.shape == (fitted.n_landmarks_, p, fitted.subspace_dim_)
-        assert fitted.cluster_bases_.bases.shape == (2, p, fitted.subspace_dim_)
+        assert fitted.cluster_dims_.shape == (2,)
+        assert fitted.cluster_bases_.bases.shape == (2, p, fitted.cluster_dims_.max())
         assert fitted.transform(planes[0]).shape == (n, fitted.n_components_)
         assert fitted.eigenvalues_[0] == 1
         assert (np.diff(fitted.eigenvalues_) <= 1e-12).all()
@@ -278,10 +282,12 @@ class TestWhatItReports:
         assert np.median(scores[y < 0]) > np.quantile(scores[y >= 0], 0.95)
 
     def test_the_search_is_recorded(self, fitted):
-        assert {trial.affine for trial in fitted.search_} == {False, True}
-        chosen = [t for t in fitted.search_ if t.affine == fitted.affine_]
-        best = max(chosen, key=lambda trial: trial.modularity)
-        assert (best.dim, best.neighborhood) == (fitted.subspace_dim_, fitted.neighborhood_)
+        tried = fitted.choice_["flats"]
+        assert {trial["flats"] for trial in tried.candidates} == {"linear", "affine"}
+        kind = "affine" if fitted.affine_ else "linear"
+        best = max((t for t in tried.candidates if t["flats"] == kind), key=lambda trial: trial["modularity"])
+        assert tried.chosen == best
+        assert (best["subspace_dim"], best["neighborhood"]) == (fitted.subspace_dim_, fitted.neighborhood_)
 
     def test_what_is_given_is_used(self, planes):
         model = FLS(
@@ -291,7 +297,7 @@ class TestWhatItReports:
         assert (model.subspace_dim_, model.sigma_, model.n_nearest_, model.neighborhood_) == (3, 0.5, 4, 9)
         assert (model.n_components_, model.affine_, model.center_, model.normalize_) == (3, True, True, False)
         assert model.n_landmarks_ <= 50
-        assert model.search_ == []
+        assert "flats" not in model.choice_
 
     def test_score_prefers_the_truth(self, planes):
         X, _ = planes
@@ -351,6 +357,27 @@ class TestBadInput:
             ({"sigma": 1e-200}, ValueError, "sigma=1e-200"),
             ({"sigma": np.array([0.1, 0.2])}, TypeError, "sigma"),
             ({"landmarks": np.full((5, 6), 1e200)}, ValueError, "overflow"),
+            ({"n_clusters": "Auto"}, TypeError, "n_clusters='Auto'"),
+            (
+                {"assign": "kmeans"},
+                ValueError,
+                "assign='kmeans' is not known: use one of 'auto', 'balanced', 'density'",
+            ),
+            ({"assign": None}, ValueError, "assign=None"),
+            ({"n_draws": 0}, ValueError, "n_draws=0 must be at least 1"),
+            ({"n_draws": 2.0}, TypeError, "n_draws=2.0 must be a whole number"),
+            ({"n_draws": True}, TypeError, "n_draws=True"),
+            ({"n_draws": "auto"}, TypeError, "n_draws='auto'"),
+            ({"detect_outliers": 0}, ValueError, "detect_outliers=0 must be True, False or a share between 0 and 1"),
+            ({"detect_outliers": 1.0}, ValueError, "detect_outliers=1.0"),
+            ({"detect_outliers": -0.1}, ValueError, "detect_outliers=-0.1"),
+            ({"detect_outliers": float("nan")}, ValueError, "detect_outliers=nan"),
+            ({"detect_outliers": "auto"}, ValueError, "detect_outliers='auto'"),
+            ({"detect_outliers": None}, ValueError, "detect_outliers=None"),
+            ({"max_clusters": 0}, ValueError, "max_clusters=0 must be at least 1"),
+            ({"n_clusters": "auto", "max_clusters": 0}, ValueError, "max_clusters=0 must be at least 1"),
+            ({"n_clusters": "auto", "max_clusters": 3.0}, TypeError, "max_clusters=3.0 must be a whole number"),
+            ({"n_clusters": "auto", "max_clusters": None}, TypeError, "max_clusters=None"),
         ],
     )
     def test_parameters(self, planes, changes, error, message):

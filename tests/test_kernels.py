@@ -20,6 +20,7 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
+from subspaces.kernels._distance import usable_flats
 
 
 def half_space(X, normals):
@@ -445,6 +446,31 @@ class TestTrim:
         assert here[inlier].mean() > 0.95
         assert here[~inlier].mean() < 0.3
 
+    def test_a_number_of_medians_keeps_more(self):
+        X, _ = self.planes_and_strays()
+        options = {"subspace_dim": 2, "landmarks": X, "neighborhood": 8, "affine": False, "n_nearest": 5}
+        tight, tiny, some, every = (
+            len(SubspaceFeatures(trim=trim, **options).fit(X).flats_) for trim in (True, 0.1, 30.0, 1e9)
+        )
+        # What is usual stays, whatever the number.
+        assert tight == tiny < some < every == len(X)
+
+    @pytest.mark.parametrize("n_medians", [0.0, 2.0, 6.0])
+    def test_flats_within_so_many_medians_are_usable(self, n_medians):
+        residuals = np.array([0.9, 1.0, 1.0, 1.0, 1.1, 1.9, 5.0, 50.0])
+        found = usable_flats(residuals, np.eye(8), n_medians=n_medians)
+        usual = usable_flats(residuals, np.eye(8))
+        median = np.median(residuals)
+        assert set(found) == {i for i, value in enumerate(residuals) if i in usual or value <= n_medians * median}
+        assert len(found) == {0.0: 5, 2.0: 6, 6.0: 7}[n_medians]
+
+    def test_switches_of_numpy_are_switches(self):
+        X, _ = self.planes_and_strays()
+        options = {"subspace_dim": 2, "landmarks": X, "neighborhood": 8, "affine": False, "n_nearest": 5}
+        for trim in (True, False):
+            plain, boxed = (SubspaceFeatures(trim=each, **options).fit(X).flats_ for each in (trim, np.bool_(trim)))
+            np.testing.assert_array_equal(plain.bases, boxed.bases)
+
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_clean_data_lose_nothing(self, dtype):
         X, _ = make_subspaces((2, 2), 8, points_per_subspace=60, noise=0, outliers=0, random_state=0)
@@ -536,7 +562,10 @@ class TestParameters:
             (FourierFeatures(sigma=1e200), ValueError, "sigma=1e"),
             (FourierFeatures(kernel="matern", nu=1e-6), ValueError, "nu=1e-06"),
             (NystromFeatures(kernel=lambda X, Y: np.full((len(X), len(Y)), np.nan)), ValueError, "kernel"),
-            (SubspaceFeatures(trim="never"), ValueError, "trim='never'"),
+            (SubspaceFeatures(trim="never"), TypeError, "trim='never' must be a positive number: give"),
+            (SubspaceFeatures(trim=0), ValueError, "trim=0"),
+            (SubspaceFeatures(trim=-1.0), ValueError, "trim=-1.0"),
+            (SubspaceFeatures(trim=np.nan), ValueError, "trim=nan"),
             (LandmarkFeatures(landmarks=[[1, 2], [3]]), ValueError, "landmarks"),
             (LandmarkFeatures(10, n_nearest=1.5), TypeError, "n_nearest=1.5"),
             (LandmarkFeatures(landmarks="best"), ValueError, "landmarks='best'"),
