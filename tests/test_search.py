@@ -11,12 +11,14 @@ from sklearn.utils import check_random_state
 from subspaces import search
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Beta2
-from subspaces.partition import SEPARATION_MARGIN, choose_partition
+from subspaces.partition import choose_partition
 from subspaces.search import (
     AFFINE_MARGIN,
     DIM_TIE,
     DIMS,
+    MIDDLE_DRAWS,
     PILOT_DIMS,
+    UNEVEN_MARGIN,
     FlatSetting,
     Search,
     best_setting,
@@ -183,11 +185,11 @@ class TestPrefersAffine:
 class TestTrials:
     def test_one_setting_is_taken_untried(self, no_trials):
         setting = FlatSetting(2, 8, True, False)
-        assert choose_setting(linear_rows(), 3, [setting], np.random.RandomState(0)) == Search(setting, [], False)
+        assert choose_setting(linear_rows(), 3, [setting], np.random.RandomState(0)) == Search(setting, [], "auto")
 
     def test_one_cluster_takes_the_first_untried(self, no_trials):
         settings = both_kinds(linear_rows(), 1)
-        assert choose_setting(linear_rows(), 1, settings, np.random.RandomState(0)) == Search(settings[0], [], False)
+        assert choose_setting(linear_rows(), 1, settings, np.random.RandomState(0)) == Search(settings[0], [], "auto")
 
     def test_every_setting_is_scored_on_the_same_rows(self):
         rows = linear_rows()
@@ -230,8 +232,10 @@ class TestTrials:
         assert [(trial.dim, trial.affine) for trial in pilot] == [(2, False)] * 2 + [(2, True)] * 2
         assert {2, 3} - set(PILOT_DIMS) == {3}
         # Linear won the pilot, so affine flats are not tried again.
-        assert sorted((trial.dim, trial.neighborhood) for trial in final) == pairs(*rows.shape, 2)
-        assert best == best_setting(final, sampled=True)
+        *climbed, middle = final
+        assert sorted((trial.dim, trial.neighborhood) for trial in climbed) == pairs(*rows.shape, 2)
+        assert (middle.dim, middle.neighborhood, middle.affine) == (2, 6, False)
+        assert best is best_setting(climbed, sampled=True)
 
     @pytest.mark.parametrize(("n", "dim"), [(100, 2), (101, 4)])
     def test_near_ties_count_only_on_a_sample(self, monkeypatch, n, dim):
@@ -312,19 +316,55 @@ class TestClimb:
 class TestSeparation:
     """Settings that show clusters of unequal sizes, where the one of the largest modularity cuts a large one."""
 
-    def choose(self, monkeypatch, settings, *, n=101, **options):
-        """What is taken of scored settings, all tried, where more than a hundred rows are many."""
+    def choose(self, monkeypatch, settings, *, middle=None, n=101, **options):
+        """What is taken of scored settings, all tried, where more than a hundred rows are many.
+
+        With more ways to make parts, the middle one may score otherwise.
+        """
+
+        def attempt(setting, *arguments, kind, n_draws=1):
+            return replace(middle) if middle and n_draws == MIDDLE_DRAWS else replace(setting)
+
         monkeypatch.setattr(search, "PILOT_ROWS", 100)
         monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
-        monkeypatch.setattr(search, "try_setting", lambda setting, *arguments, **options: setting)
+        monkeypatch.setattr(search, "try_setting", attempt)
         monkeypatch.setattr(search, "climb", lambda settings, attempt: [attempt(setting) for setting in settings])
         return choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0), **options)
 
-    def test_the_middle_of_those_that_show_them_is_taken(self, monkeypatch):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 2, 1), parted(6, 0.4, 2, 1)]
+    def test_the_largest_dimension_that_shows_them_is_taken(self, monkeypatch):
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 2, 1), parted(6, 0.4, 1, 1)]
         found = self.choose(monkeypatch, settings)
-        assert found.setting is settings[2]
+        assert found.setting == settings[2]
+        assert found.kind == "density"
         assert found.uneven
+
+    def test_the_middle_setting_is_asked_last_and_with_more_draws(self, monkeypatch):
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 1, 1)]
+        middle = parted(3, 0.21, 3, 1)
+        found = self.choose(monkeypatch, settings, middle=middle)
+        assert found.trials == [*settings, middle]
+        assert found.setting is found.trials[-1]
+        assert found.uneven
+        # What it shows by chance with fewer does not count.
+        settings[1] = middle
+        found = self.choose(monkeypatch, settings, middle=parted(3, 0.2, 1, 1))
+        assert found.setting == settings[0]
+        assert not found.uneven
+
+    def test_others_than_the_middle_are_not_asked(self, monkeypatch):
+        settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 3, 1)]
+        found = self.choose(monkeypatch, settings)
+        assert found.setting == settings[0]
+        assert not found.uneven
+
+    def test_a_large_neighbourhood_would_leave_the_small_clusters(self, monkeypatch):
+        settings = [
+            parted(2, 0.48, 1, 1),
+            parted(3, 0.2, 3, 1),
+            parted(4, 0.3, 1, 1),
+            replace(parted(4, 0.3, 3, 1), neighborhood=28),
+        ]
+        assert self.choose(monkeypatch, settings).setting == settings[1]
 
     def test_the_middle_is_a_dimension_with_its_smallest_neighbourhood(self):
         sizes = [(2, 6), (3, 22), (3, 8), (4, 10), (9, 58)]
@@ -338,39 +378,37 @@ class TestSeparation:
         given = [FlatSetting(dim, "beta2", True, False) for dim in (2, 3, 4)]
         assert middle_setting(given) is given[1]
 
-    @pytest.mark.parametrize(("n_others", "uneven"), [(3, True), (4, False)])
-    def test_a_quarter_of_the_settings_must_show_them(self, monkeypatch, n_others, uneven):
-        settings = [parted(3, 0.2, 3, 1)] + [parted(2, 0.48, 1, 1)] * n_others
-        found = self.choose(monkeypatch, settings)
-        assert found.uneven is uneven
-        assert found.setting is settings[0 if uneven else 1]
-
     @pytest.mark.parametrize("options", [{"n": 100}, {"kind": "density"}, {"kind": "balanced"}])
     def test_few_rows_fall_apart_by_chance_and_who_knows_the_kind_need_not_ask(self, monkeypatch, options):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1)]
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 1, 1)]
+        assert self.choose(monkeypatch, settings).uneven
         found = self.choose(monkeypatch, settings, **options)
-        assert found.setting is settings[0]
-        assert not found.uneven
+        assert found.setting == settings[0]
+        assert found.trials == settings
+        assert found.kind == options.get("kind", "auto")
 
     @pytest.mark.parametrize(
         "own",
         [
-            pytest.param((1 + 0.9 * SEPARATION_MARGIN, 0.5), id="not clearly above that of the best setting"),
-            pytest.param((2, 2 - 0.9 * SEPARATION_MARGIN), id="not clearly above what its own modularity finds"),
+            pytest.param((1 + 0.9 * UNEVEN_MARGIN, 0.5), id="not clearly above that of the best setting"),
+            pytest.param((2, 2 - 0.9 * UNEVEN_MARGIN), id="not clearly above what its own modularity finds"),
             pytest.param((-np.inf, -np.inf), id="clusters too small"),
             pytest.param((np.nan, np.nan), id="not asked for"),
         ],
     )
     def test_a_setting_must_be_clearly_better_separated(self, monkeypatch, own):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, *own)]
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, *own), parted(4, 0.3, 1, 1)]
         found = self.choose(monkeypatch, settings)
-        assert found.setting is settings[0]
+        assert found.setting == settings[0]
         assert not found.uneven
+        # By a little more than the margin it is.
+        settings[1] = parted(3, 0.2, 1 + 1.1 * UNEVEN_MARGIN, 1)
+        assert self.choose(monkeypatch, settings).setting == settings[1]
 
     def test_the_best_setting_may_show_them_itself(self, monkeypatch):
         settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 1, 1)]
         found = self.choose(monkeypatch, settings)
-        assert found.setting is settings[0]
+        assert found.setting == settings[0]
         assert found.uneven
 
     def test_a_trial_keeps_what_its_partitions_reach(self, monkeypatch):
