@@ -1,0 +1,190 @@
+"""Models of clusters beside explicit Gaussians: scores, outliers, flats, dimensions, what must not change them."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, multivariate_normal
+
+from subspaces import _blocks
+from subspaces.cluster_model import model_clusters
+from subspaces.datasets import make_subspaces
+from subspaces.description import REACH
+from subspaces.flats import principal_angles
+
+kinds = pytest.mark.parametrize("affine", [False, True], ids=["linear", "affine"])
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["linear", "affine"])
+def planes(request):
+    """Rows, labels that give outliers to any cluster, the truth, and the model."""
+    X, y = make_subspaces(
+        (1, 2), 6, points_per_subspace=[80, 50], outliers=0.1, affine=request.param, noise=0.05, random_state=2
+    )
+    labels = np.where(y < 0, np.arange(len(y)) % 2, y).astype(np.int32)
+    return X, labels, y, model_clusters(X, labels, 2, affine=request.param), request.param
+
+
+def slow_gaussians(X, labels, model):
+    """Mean and covariance of each cluster in the unit of X: its largest variances, and one level in all others."""
+    gaussians = []
+    for k, cell in enumerate(model.cells):
+        own = X[labels == k]
+        count = cell.basis.shape[1]
+        # As many rows as the cell has, those that fit it best.
+        inside = own[np.argsort(model.scores(own, np.full(len(own), k)), kind="stable")[: cell.size]]
+        center = inside.mean(axis=0) if model.center.any() else np.zeros(X.shape[1])
+        scatter = (inside - center).T @ (inside - center)
+        values, vectors = np.linalg.eigh(scatter / len(inside))
+        freedom = (len(inside) - count - bool(model.center.any())) * (X.shape[1] - count)
+        values[: X.shape[1] - count] = values[: X.shape[1] - count].sum() * len(inside) / freedom
+        gaussians.append((center, vectors @ np.diag(values) @ vectors.T))
+    return gaussians
+
+
+class TestScores:
+    def test_beside_mahalanobis(self, planes):
+        X, labels, _, model, _ = planes
+        slow = np.empty(len(X))
+        for k, (center, covariance) in enumerate(slow_gaussians(X, labels, model)):
+            offsets = X[labels == k] - center
+            squares = np.einsum("np,pq,nq->n", offsets, np.linalg.inv(covariance), offsets)
+            slow[labels == k] = np.sqrt(squares / X.shape[1])
+        np.testing.assert_allclose(model.scores(X, labels), slow, rtol=1e-8)
+
+    def test_are_about_one_for_inliers_and_more_for_outliers(self, planes):
+        X, labels, y, model, _ = planes
+        scores = model.scores(X, labels)
+        assert np.sqrt(np.mean(scores[y >= 0] ** 2)) == pytest.approx(1, abs=0.15)
+        assert scores[y < 0].min() > np.quantile(scores[y >= 0], 0.95)
+
+    def test_depend_on_the_cluster_a_row_is_given_to(self, planes):
+        X, _, y, model, _ = planes
+        own, other = model.scores(X, np.maximum(y, 0)), model.scores(X, 1 - np.maximum(y, 0))
+        assert (own < other)[y >= 0].mean() > 0.95
+
+    def test_the_centre_of_a_cluster_is_its_most_usual_row(self, planes):
+        model = planes[3]
+        centers = np.array([model.center + model.unit * cell.center for cell in model.cells])
+        np.testing.assert_allclose(model.scores(centers, np.arange(2)), 0, atol=1e-7)
+
+    def test_blocks_of_rows(self, planes, monkeypatch):
+        X, labels, _, model, _ = planes
+        whole, found = model.scores(X, labels), model.outliers(X, labels)
+        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1)
+        np.testing.assert_allclose(model.scores(X, labels), whole, rtol=1e-9)
+        np.testing.assert_array_equal(model.outliers(X, labels), found)
+
+    def test_types(self, planes):
+        X, labels, _, _, affine = planes
+        for dtype in (np.float32, np.float64):
+            model = model_clusters(X.astype(dtype), labels, 2, affine=affine)
+            assert model.scores(X.astype(dtype), labels).dtype == dtype
+            assert model.flats().bases.dtype == model.flats().centers.dtype == dtype
+
+
+class TestOutliers:
+    def test_beside_densities(self, planes):
+        X, labels, _, model, _ = planes
+        wide = multivariate_normal(
+            model.center + model.unit * model.background.center, model.unit**2 * model.background.width * np.eye(6)
+        )
+        # No farther than the background cares about.
+        assert np.linalg.norm(X - wide.mean, axis=1).max() < np.sqrt(10 * 6 * model.background.width) * model.unit
+        slow = np.zeros(len(X), bool)
+        for k, (center, covariance) in enumerate(slow_gaussians(X, labels, model)):
+            own = X[labels == k]
+            squares = np.einsum("np,pq,nq->n", own - center, np.linalg.inv(covariance), own - center)
+            inside = multivariate_normal(center, covariance).logpdf(own) + np.log(model.cells[k].size)
+            outside = wide.logpdf(own) + np.log(model.background.size)
+            slow[labels == k] = (squares > chi2.ppf(REACH, 6)) & (outside > inside)
+        np.testing.assert_array_equal(model.outliers(X, labels), slow)
+
+    def test_are_those_that_were_added(self, planes):
+        X, labels, y, model, _ = planes
+        np.testing.assert_array_equal(model.outliers(X, labels), y < 0)
+
+    @pytest.mark.parametrize("far", [10.0, 1e3, 1e6])
+    def test_far_rows(self, planes, far):
+        model = planes[3]
+        rows = far * np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+        assert model.outliers(rows, np.zeros(6, np.int32)).all()
+
+
+class TestFlats:
+    @kinds
+    def test_dimensions_and_flats_are_the_true_ones(self, affine):
+        dims = (1, 3, 2)
+        X, y, bases, centers = make_subspaces(
+            dims, 8, points_per_subspace=100, noise=0.01, affine=affine, random_state=0, return_bases=True
+        )
+        model = model_clusters(X, np.maximum(y, 0).astype(np.int32), 3, affine=affine)
+        np.testing.assert_array_equal(model.dims, dims)
+        flats = model.flats()
+        assert flats.bases.shape == (3, 8, 3)
+        for k, (basis, center) in enumerate(zip(bases, centers, strict=True)):
+            assert principal_angles(flats.bases[k][:, : dims[k]], basis).max() < 0.03
+            offset = flats.centers[k] - center
+            assert np.linalg.norm(offset - basis @ (basis.T @ offset)) < 0.02
+
+    @pytest.mark.parametrize("dim", [1, 2, 5])
+    def test_a_given_dimension(self, planes, dim):
+        flats = planes[3].flats(dim)
+        assert flats.bases.shape == (2, 6, dim)
+        for basis, cell in zip(flats.bases, planes[3].cells, strict=True):
+            np.testing.assert_allclose(basis.T @ basis, np.eye(dim), atol=1e-12)
+            # The first are the same whatever their number.
+            np.testing.assert_array_equal(basis, cell.directions[:, :dim])
+
+    def test_linear_flats_pass_through_the_origin(self, planes):
+        *_, model, affine = planes
+        assert model.flats().centers.any() == affine
+
+    @kinds
+    def test_a_cluster_without_rows(self, affine):
+        X = np.random.default_rng(0).normal(size=(40, 4))
+        model = model_clusters(X, np.where(np.arange(40) < 20, 0, 2).astype(np.int32), 3, affine=affine)
+        assert model.cells[1] is None
+        assert model.dims[1] == 0
+        assert np.isfinite(model.flats().bases).all()
+        flat = model.flats(2)
+        np.testing.assert_allclose(flat.bases[1].T @ flat.bases[1], np.eye(2))
+
+    @kinds
+    def test_more_columns_than_rows(self, affine):
+        X = np.random.default_rng(0).normal(size=(9, 30))
+        model = model_clusters(X, np.repeat([0, 1], [5, 4]).astype(np.int32), 2, affine=affine)
+        assert np.isfinite(model.scores(X, np.zeros(9, np.int32))).all()
+        assert np.isfinite(model.flats().bases).all()
+
+
+class TestInvariance:
+    @pytest.mark.parametrize("change", ["rotation", "scale", "order", "names", "translation"])
+    def test_what_does_not_matter(self, planes, change):
+        X, labels, _, model, affine = planes
+        if change == "translation" and not affine:
+            pytest.skip("linear flats pass through the origin")
+        rng = np.random.default_rng(0)
+        order, names, moved = np.arange(len(X)), np.arange(2), X
+        if change == "rotation":
+            moved = X @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
+        elif change == "scale":
+            moved = 1e5 * X
+        elif change == "translation":
+            moved = X + 10 * rng.normal(size=6)
+        elif change == "order":
+            order = rng.permutation(len(X))
+        else:
+            names = names[::-1]
+        moved, given = moved[order], names[labels[order]].astype(np.int32)
+        other = model_clusters(moved, given, 2, affine=affine)
+        np.testing.assert_allclose(other.scores(moved, given), model.scores(X, labels)[order], rtol=1e-6)
+        np.testing.assert_array_equal(other.outliers(moved, given), model.outliers(X, labels)[order])
+        np.testing.assert_array_equal(other.dims[names], model.dims)
+
+    def test_a_far_outlier_changes_nothing_else(self, planes):
+        X, labels, _, model, affine = planes
+        far = np.r_[X, [[1e6] * 6]]
+        given = np.append(labels, 0).astype(np.int32)
+        other = model_clusters(far, given, 2, affine=affine)
+        np.testing.assert_array_equal(other.dims, model.dims)
+        np.testing.assert_array_equal(other.outliers(far, given), [*model.outliers(X, labels), True])
+        np.testing.assert_allclose(other.scores(X, labels), model.scores(X, labels), rtol=0.02)

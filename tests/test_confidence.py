@@ -1,0 +1,257 @@
+"""How sure labels are: names of clusters beside all permutations, shares and confidence by hand, votes, the warning."""
+
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
+from test_modularity import planted_graph, ring_graph
+
+from subspaces.confidence import (
+    COIN_TOSS,
+    SPLITS,
+    Voter,
+    confidence,
+    half_opinions,
+    matched,
+    matched_voters,
+    opinion,
+    warn_if_coin_toss,
+)
+from subspaces.feature_clustering import Draw
+
+few = settings(max_examples=25, deadline=None)
+
+
+def random_labels(seed, n_clusters=4, n=30):
+    return np.random.default_rng(seed).integers(0, n_clusters, (2, n)).astype(np.int32)
+
+
+def draw_of(P, labels):
+    """A draw with these weights (n, D) and labels (n,), all rows inliers."""
+    return Draw(csr_matrix(P), np.arange(len(P)), None, None, None, None, np.asarray(labels, np.int32))
+
+
+def separate_graph(n_clusters):
+    """Rows with all landmarks of their own cluster and no other, so some in each half: P (n, D), labels (n,)."""
+    labels = np.repeat(np.arange(n_clusters, dtype=np.int32), 40)
+    own = np.repeat(np.arange(n_clusters), 12) == labels[:, None]
+    weights = own * np.random.default_rng(0).uniform(0.2, 1, own.shape)
+    return weights / weights.sum(axis=1, keepdims=True), labels
+
+
+def voters_of(graphs, labels, n_clusters=3):
+    draws = [draw_of(P, own) for P, own in zip(graphs, labels, strict=True)]
+    return matched_voters([Fixed(P) for P in graphs], draws, n_clusters)
+
+
+class Fixed:
+    """A feature map whose psi is known; rows are their own indices."""
+
+    def __init__(self, psi):
+        self.psi = csr_matrix(psi)
+
+    def blocks(self, rows):
+        index = rows[:, 0].astype(int)
+        for part in (index[: len(index) // 2], index[len(index) // 2 :]):
+            yield self.psi[part]
+
+
+class TestMatched:
+    @few
+    @given(st.integers(0, 10_000), st.integers(1, 4))
+    def test_no_other_names_share_more_rows(self, seed, n_clusters):
+        labels, other = random_labels(seed, n_clusters)
+        found = matched(labels, other, n_clusters)
+        best = max((np.array(names)[other] == labels).sum() for names in permutations(range(n_clusters)))
+        assert (found == labels).sum() == best
+
+    @few
+    @given(st.integers(0, 10_000))
+    def test_clusters_keep_their_rows(self, seed):
+        labels, other = random_labels(seed)
+        found = matched(labels, other, 4)
+        assert len(set(zip(other, found, strict=True))) == len(set(other)) == len(set(found))
+        assert found.dtype == np.int32
+
+    @few
+    @given(st.integers(0, 10_000))
+    def test_names_do_not_matter(self, seed):
+        labels, _ = random_labels(seed)
+        names = np.random.default_rng(seed).permutation(4)
+        np.testing.assert_array_equal(matched(labels, names[labels].astype(np.int32), 4), labels)
+
+    def test_empty_clusters_are_no_obstacle(self):
+        labels, other = np.array([0, 0, 2, 2], np.int32), np.array([1, 1, 1, 3], np.int32)
+        found = matched(labels, other, 4)
+        np.testing.assert_array_equal(found[:3], 0)
+        assert found[3] == 2
+
+
+class TestOpinion:
+    def test_by_hand(self):
+        psi = csr_matrix([[0.5, 0.5, 0], [0, 0.2, 0.8], [0, 0, 0]])
+        scores = np.array([[1.0, 0], [0.5, 0.5], [0, 1]])
+        np.testing.assert_allclose(opinion(psi, scores), [[0.75, 0.25], [0.1, 0.9], [0.5, 0.5]])
+
+    def test_unknown_landmarks_do_not_count(self):
+        # The second landmark had no rows, so it belongs to nothing.
+        psi = csr_matrix([[0.25, 0.75], [0, 1.0]])
+        np.testing.assert_allclose(opinion(psi, np.array([[0.8, 0.2], [0, 0]])), [[0.8, 0.2], [0.5, 0.5]])
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_shares_sum_to_one_in_the_type_of_the_rows(self, dtype):
+        rng = np.random.default_rng(0)
+        found = opinion(csr_matrix(rng.random((20, 6)).astype(dtype)), rng.random((6, 3)))
+        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
+        assert found.dtype == dtype
+
+
+class TestConfidence:
+    opinions = (
+        np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]),
+        np.array([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0], [0.5, 0.5]]),
+    )
+
+    def test_by_hand(self):
+        labels = np.array([0, 0, 1, 1], np.int32)
+        found = confidence(labels, list(self.opinions), np.arange(4))
+        np.testing.assert_allclose(found.rows, [0.95, 0.4, 0.9, 0.6])
+        # The first opinion has the same clusters. The second, whose tie goes to 0, has every pair apart that the labels
+        # have together: of six pairs two thirds of one would agree by chance and two could, (0 - 2/3) / (2 - 2/3).
+        assert found.overall == pytest.approx((1 - 0.5) / 2)
+
+    def test_only_inliers_decide_about_the_whole(self):
+        labels = np.array([0, 0, 1, 1], np.int32)
+        found = confidence(labels, list(self.opinions), np.array([0, 2]))
+        assert found.overall == 1
+        np.testing.assert_allclose(found.rows, [0.95, 0.4, 0.9, 0.6])
+
+    @few
+    @given(st.integers(0, 10_000))
+    def test_order_of_rows_and_names_of_clusters(self, seed):
+        rng = np.random.default_rng(seed)
+        labels, opinions = random_labels(seed)[0], list(rng.dirichlet(np.ones(4), (3, 30)))
+        order, names = rng.permutation(30), rng.permutation(4)
+        inliers = np.flatnonzero(rng.random(30) < 0.8)
+        plain = confidence(labels, opinions, inliers)
+        moved = confidence(
+            names[labels][order], [each[order][:, np.argsort(names)] for each in opinions], np.argsort(order)[inliers]
+        )
+        np.testing.assert_allclose(moved.rows, plain.rows[order])
+        assert moved.overall == pytest.approx(plain.overall)
+        assert ((plain.rows >= 0) & (plain.rows <= 1)).all()
+
+    def test_float32_stays_float32(self):
+        found = confidence(np.array([0, 1], np.int32), [np.eye(2, dtype=np.float32)] * 2, np.arange(2))
+        assert found.rows.dtype == np.float32
+
+
+class TestHalves:
+    def test_separate_clusters_leave_no_doubt(self):
+        P, labels = separate_graph(3)
+        found = half_opinions(draw_of(P, labels), 3, kind="balanced", rng=np.random.RandomState(0))
+        assert len(found) == 2 * SPLITS
+        for each in found:
+            np.testing.assert_allclose(each.sum(axis=1), 1)
+        known = confidence(labels, found, np.arange(len(P)))
+        assert known.overall == 1
+        np.testing.assert_allclose(known.rows, 1)
+
+    def test_a_row_without_landmarks_in_a_half_has_equal_shares_there(self):
+        P, labels = separate_graph(2)
+        P[0] = 0
+        P[0, 3] = 1
+        found = half_opinions(draw_of(P, labels), 2, kind="balanced", rng=np.random.RandomState(0))
+        shares = [tuple(np.round(each[0], 12)) for each in found]
+        # The landmark is in one half of each cut.
+        assert sorted(shares) == [(0.5, 0.5)] * SPLITS + [(1, 0)] * SPLITS
+        assert confidence(labels, found, np.arange(len(P))).rows[0] == pytest.approx(0.75)
+
+    def test_a_ring_has_no_clusters(self):
+        P, _ = ring_graph([150])
+        labels = (np.arange(150) // 50).astype(np.int32)
+        found = half_opinions(draw_of(P, labels), 3, kind="balanced", rng=np.random.RandomState(0))
+        assert confidence(labels, found, np.arange(150)).overall < 0.8
+
+    def test_opinions_do_not_follow_the_labels(self):
+        # Clusters are named after the labels, and made without them.
+        P, truth = separate_graph(2)
+        labels = np.random.default_rng(1).integers(0, 2, len(P)).astype(np.int32)
+        found = half_opinions(draw_of(P, labels), 2, kind="balanced", rng=np.random.RandomState(0))
+        known = confidence(labels, found, np.arange(len(P)))
+        assert abs(known.overall) < 0.1
+        assert confidence(matched(truth, found[0].argmax(axis=1), 2), found, np.arange(len(P))).overall == 1
+
+    @pytest.mark.parametrize(("P", "n_clusters"), [(np.ones((5, 1)), 2), (np.full((5, 4), 0.25), 1)])
+    def test_nothing_to_disagree_about(self, P, n_clusters):
+        found = half_opinions(draw_of(P, np.zeros(5)), n_clusters, kind="auto", rng=np.random.RandomState(0))
+        np.testing.assert_array_equal(confidence(np.zeros(5, np.int32), found, np.arange(5)).rows, 1)
+
+    def test_same_seed_same_opinions(self):
+        P, labels = planted_graph((40, 40, 40), per_cluster=12, stray=0.4)
+        first, second, other = (
+            half_opinions(draw_of(P, labels), 3, kind="auto", rng=np.random.RandomState(seed)) for seed in (0, 0, 1)
+        )
+        np.testing.assert_array_equal(first, second)
+        assert not np.array_equal(first, other)
+
+
+class TestVoters:
+    def draws(self):
+        """Three draws of the same three clusters under other names, the first with errors of its own."""
+        rng = np.random.default_rng(0)
+        P, truth = separate_graph(3)
+        graphs = [P[:, rng.permutation(P.shape[1])] for _ in range(3)]
+        names = [np.array(each) for each in ([0, 1, 2], [1, 2, 0], [2, 0, 1])]
+        labels = [each[truth] for each in names]
+        labels[0][:15] = (labels[0][:15] + 1) % 3
+        return graphs, labels, truth
+
+    def test_a_vote_removes_the_errors_of_one(self):
+        graphs, labels, truth = self.draws()
+        voters = voters_of(graphs, labels)
+        rows = np.arange(len(truth))[:, None]
+        votes = np.mean([voter.shares(rows) for voter in voters], axis=0)
+        # Under the names of the first.
+        np.testing.assert_array_equal(votes.argmax(axis=1), truth)
+
+    def test_scores_beside_loops(self):
+        graphs, labels, truth = self.draws()
+        voters = voters_of(graphs, labels)
+        for voter, P, own in zip(voters, graphs, (labels[0], truth, truth), strict=True):
+            shares = reference.cluster_landmark_shares(P, own, 3)
+            np.testing.assert_allclose(voter.scores, (shares / shares.sum(axis=0)).T)
+            np.testing.assert_allclose(
+                voter.shares(np.arange(len(P))[:, None]), opinion(csr_matrix(P), voter.scores), rtol=1e-12
+            )
+
+    def test_names_of_all_draws_at_once_change_nothing_but_names(self):
+        graphs, labels, _ = self.draws()
+        names = np.array([2, 0, 1])
+        plain, renamed = (voters_of(graphs, known) for known in (labels, [names[own] for own in labels]))
+        for one, other in zip(plain, renamed, strict=True):
+            np.testing.assert_allclose(one.scores, other.scores[:, names])
+
+    def test_blocks_of_rows_are_put_together(self):
+        P = np.random.default_rng(0).dirichlet(np.ones(4), 7)
+        scores = np.random.default_rng(1).dirichlet(np.ones(2), 4)
+        np.testing.assert_allclose(Voter(Fixed(P), scores).shares(np.arange(7)[:, None]), P @ scores)
+
+
+class TestWarning:
+    def test_says_how_little_agreement_there_is(self):
+        with pytest.warns(ConvergenceWarning, match=r"agreement 0\.12.*choice_ and confidence_"):
+            warn_if_coin_toss(0.123)
+
+    def test_is_silent_from_the_limit_on(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_if_coin_toss(COIN_TOSS)
+        with pytest.warns(ConvergenceWarning):
+            warn_if_coin_toss(COIN_TOSS - 1e-6)

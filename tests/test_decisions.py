@@ -1,0 +1,124 @@
+"""What FLS tells about its decisions: candidates, the winner and a reason that is true."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from subspaces.decisions import flats_decision, partition_decision
+from subspaces.flats import Beta2
+from subspaces.partition import Partition, PartitionChoice
+from subspaces.search import FlatSetting, Search
+
+LINEAR = FlatSetting(2, 6, False, True, modularity=0.4, separation=3.0, n_rows=100)
+WIDE = FlatSetting(4, 28, False, True, modularity=0.5, separation=3.1, n_rows=100)
+AFFINE = FlatSetting(3, "beta2", True, False, modularity=0.3, separation=-np.inf, n_rows=90)
+
+
+def partition(n_vectors, modularity, separation=1.0, origin="k-means"):
+    return Partition(3, n_vectors, None, origin=origin, modularity=modularity, separation=separation)
+
+
+class TestFlats:
+    def test_tells_every_trial(self):
+        found = flats_decision(Search(WIDE, [LINEAR, WIDE, AFFINE], "auto"))
+        assert found.name == "flats"
+        assert found.candidates[0] == {
+            "flats": "linear",
+            "rows": "scaled",
+            "subspace_dim": 2,
+            "neighborhood": 6,
+            "n_rows": 100,
+            "modularity": 0.4,
+            "separation": 3.0,
+        }
+        assert found.candidates[2] == {
+            "flats": "affine",
+            "rows": "as they are",
+            "subspace_dim": 3,
+            "neighborhood": "beta2",
+            "n_rows": 90,
+            "modularity": 0.3,
+            "separation": -np.inf,
+        }
+        assert found.chosen["subspace_dim"] == 4
+        assert found.score == "modularity"
+
+    def test_a_setting_that_was_tried_twice_won_where_it_won(self):
+        again = replace(WIDE, modularity=0.49, separation=4.0)
+        assert flats_decision(Search(again, [LINEAR, WIDE, again], "density")).winner == 2
+        assert flats_decision(Search(WIDE, [LINEAR, WIDE, again], "auto")).winner == 1
+
+    @pytest.mark.parametrize("chosen", [WIDE, AFFINE])
+    def test_a_pilot_is_told_where_there_was_one(self, chosen):
+        both = flats_decision(Search(chosen, [LINEAR, WIDE, AFFINE], "auto")).reason
+        assert both.startswith("affine flats" if chosen.affine else "linear flats")
+        assert "pilot" in both
+        assert "largest modularity" in both
+        own = [each for each in (LINEAR, WIDE, AFFINE) if each.affine == chosen.affine]
+        assert flats_decision(Search(chosen, own, "auto")).reason == "the largest modularity"
+
+    @pytest.mark.parametrize(("kind", "uneven"), [("density", True), ("balanced", False), ("auto", False)])
+    def test_unequal_sizes_are_told_where_they_decided(self, kind, uneven):
+        reason = flats_decision(Search(LINEAR, [LINEAR, WIDE], kind)).reason
+        assert ("unequal size" in reason) is uneven
+        assert ("modularity" in reason) is not uneven
+
+    def test_plain_values(self):
+        given = FlatSetting(2, Beta2(4, 2), True, False, 0.4)
+        found = flats_decision(Search(given, [given], "auto"))
+        told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert told["candidates"][0]["neighborhood"] == str(Beta2(4, 2))
+        assert told["candidates"][0]["separation"] is None
+        assert "Beta2" in repr(found)
+
+
+class TestPartition:
+    candidates = (
+        partition(2, 0.40),
+        partition(2, 0.45),
+        partition(3, 0.44),
+        partition(3, 0.41),
+        partition(6, 0.43, origin="parts joined by modularity"),
+        partition(6, 0.30, 2.0, origin="parts joined by strength"),
+        partition(6, 0.20, 3.0, origin="parts joined by strength"),
+    )
+
+    def choice(self, winner, density=None):
+        return PartitionChoice(winner, self.candidates[1], density or self.candidates[1], list(self.candidates))
+
+    def told(self, decision):
+        return [(each["origin"], each["n_components"], each["modularity"]) for each in decision.candidates]
+
+    def test_tells_the_best_of_each_origin_and_number_of_eigenvectors(self):
+        found = partition_decision(self.choice(self.candidates[1]), self.candidates[1])
+        assert self.told(found)[0] == ("k-means", 2, 0.45)
+        assert sorted(self.told(found)[1:]) == [
+            ("k-means", 3, 0.44),
+            ("parts joined by modularity", 6, 0.43),
+            ("parts joined by strength", 6, 0.30),
+        ]
+        assert found.chosen == {"origin": "k-means", "n_components": 2, "modularity": 0.45, "separation": 1.0}
+        assert (found.name, found.score, found.winner) == ("partition", "modularity", 0)
+
+    def test_the_winner_is_told_though_another_of_its_kind_has_more_modularity(self):
+        winner = self.candidates[6]
+        found = partition_decision(self.choice(winner, winner), winner)
+        assert found.chosen["modularity"] == 0.20
+        assert len(found.candidates) == 4
+        assert "better separated" in found.reason
+
+    def test_modularity_won_though_it_is_the_best_separated_too(self):
+        best = self.candidates[1]
+        assert "largest modularity, or" in partition_decision(self.choice(best, best), best).reason
+        assert "largest modularity, or" in partition_decision(self.choice(best, self.candidates[6]), best).reason
+
+    def test_flats_won(self):
+        flats = partition(6, 0.42, np.nan, origin="flats")
+        found = partition_decision(self.choice(self.candidates[1]), flats)
+        assert found.chosen["origin"] == "flats"
+        assert "clusters are flat" in found.reason
+        # What would have been taken without them is among the others.
+        assert ("k-means", 2, 0.45) in self.told(found)
+        assert len(found.candidates) == 5
