@@ -112,7 +112,8 @@ def check_share(name: str, value: Any) -> None:
 
 def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
     """Warn where fewer than `n_clusters` clusters have rows; `remedy` says what to look at."""
-    found = len(np.unique(labels))
+    # Outliers, labelled -1, are no cluster.
+    found = len(np.unique(labels[labels >= 0]))
     if found < n_clusters:
         warnings.warn(
             f"Only {found} of n_clusters={n_clusters} clusters have rows: X has too few distinct rows, or no more "

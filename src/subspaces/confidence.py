@@ -133,5 +133,6 @@ def warn_if_coin_toss(overall: float) -> None:
             f"Other landmarks give other clusters (agreement {overall:.2f}, where 1 is the same and 0 is chance): "
             "X may have no such clusters, or another number of them; look at choice_ and confidence_.",
             ConvergenceWarning,
-            stacklevel=3,
+            # The call of `fit`.
+            stacklevel=4,
         )

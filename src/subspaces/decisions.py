@@ -27,7 +27,7 @@ def flats_decision(search: Search) -> Decision:
     kind = "affine" if chosen.affine else "linear"
     reason = "the largest modularity"
     if search.uneven:
-        reason = "the middle dimension of those that show clusters of unequal size"
+        reason = "the largest dimension that surely shows clusters of unequal size"
     if any(trial.affine != chosen.affine for trial in trials):
         reason = f"{kind} flats, by a pilot of both; among these {reason}"
     return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
@@ -38,7 +38,7 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     reason = "the largest modularity, or the fewest eigenvectors within two standard errors of it"
     if chosen.origin == "flats":
         reason = "clusters are flat, and these flats describe the rows in the fewest nats"
-    elif chosen is choice.density:
+    elif chosen is choice.density and chosen is not choice.balanced:
         reason = f"better separated by {SEPARATION_MARGIN} than the largest modularity: clusters differ in size"
     ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))
     best = [next(group) for _, group in groupby(ranked, key=lambda each: (each.origin, each.n_vectors))]

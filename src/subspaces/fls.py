@@ -285,9 +285,9 @@ class FLS(FeatureClustering):
 
     def _predict(self, plain: Array) -> Labels:
         labels = self._nearest_clusters(self._scaled(plain))
-        if self.detect_outliers is False:
+        if not self.detect_outliers:
             return labels
-        if self.detect_outliers is True:
+        if isinstance(self.detect_outliers, bool | np.bool_):
             return np.where(self._model.outliers(plain, labels), -1, labels).astype(np.int32)
         return np.where(self._model.scores(plain, labels) > self._outlier_limit, -1, labels).astype(np.int32)
 
@@ -299,9 +299,8 @@ class FLS(FeatureClustering):
         return np.mean(votes, axis=0).argmax(axis=1).astype(np.int32)
 
     def _check_parameters(self, x: Array) -> None:
-        if is_auto(self.n_clusters):
-            check_integer("max_clusters", self.max_clusters, low=1)
-        else:
+        check_integer("max_clusters", self.max_clusters, low=1)
+        if not is_auto(self.n_clusters):
             self.n_clusters_ = check_n_clusters(self.n_clusters, x)
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
@@ -413,6 +412,9 @@ class FLS(FeatureClustering):
             trim=UNEVEN_TRIM if self._search.uneven else n_nearest is not None,
             random_state=rng,
         ).fit(rows)
+        # What is reported belongs to `flats_`, which are those of the first draw.
+        if again:
+            return features
         self.affine_, self.normalize_ = setting.affine, setting.unit
         self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
         self.n_landmarks_, self.n_nearest_ = len(features.flats_), features.n_nearest_
@@ -422,6 +424,9 @@ class FLS(FeatureClustering):
     def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
         super()._cluster_dense(rows, rng)
         self._voters: list[Voter] = []
+        # Those of an earlier fit say nothing about this one.
+        for name in ("confidence_", "agreement_"):
+            self.__dict__.pop(name, None)
 
     def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
         """Labels from one draw of landmarks, or from several that vote, and how far others agree."""
@@ -482,9 +487,9 @@ class FLS(FeatureClustering):
         self.cluster_dims_ = self._model.dims if dim is None else np.full(self.n_clusters_, dim)
         self.cluster_bases_ = replace(self._preparation, unit=False).restore(self._model.flats(dim))
         self.outlier_scores_ = self._model.scores(plain, self.labels_)
-        if not isinstance(self.detect_outliers, bool):
+        if not isinstance(self.detect_outliers, bool | np.bool_):
             self._outlier_limit = float(np.quantile(self.outlier_scores_, 1 - self.detect_outliers))
-        if self.detect_outliers is not False:
+        if self.detect_outliers:
             self.labels_ = self._predict(plain)
         self.choice_ = Choice(tuple(self._decisions))
         del self._plain, self._sample, self._decisions

@@ -17,7 +17,7 @@ from subspaces._log import report
 from subspaces.flats import Beta2, rows_to_fit
 from subspaces.kernels import SubspaceFeatures
 from subspaces.landmarks import choose_landmarks
-from subspaces.partition import SEPARATION_MARGIN, choose_partition, inlier_rows, vector_counts
+from subspaces.partition import SURE_AGREEMENT, choose_partition, inlier_rows, vector_counts
 from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
@@ -29,6 +29,7 @@ PILOT_ROWS = 2500
 PILOT_DIMS = (2, 4)
 # Whether clusters differ in size is a fine question: more ways to make parts answer it.
 MIDDLE_DRAWS = 3
+UNEVEN_MARGIN = 0.3
 # Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
 # than this.
 AFFINE_MARGIN = 0.02
@@ -54,6 +55,7 @@ class FlatSetting:
     modularity: float = float("nan")
     separation: float = float("nan")  # of the best separated partition
     balanced_separation: float = float("nan")  # of the partition of that modularity
+    agreement: float = float("nan")  # between clusters joined from parts made in different ways
     n_rows: int = 0  # size of the sample it was tried on
 
     @property
@@ -145,12 +147,10 @@ def choose_setting(
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
     # Few rows fall apart by chance.
     if kind == "auto" and not few:
-        # Where clusters differ in size, the middle setting shows it; larger dimensions and neighbourhoods would leave
-        # the small ones.
         middle = try_setting(middle_setting(settings), sample, n_clusters, rng, kind=kind, n_draws=MIDDLE_DRAWS)
         trials.append(middle)
-        least = max(best.balanced_separation, middle.balanced_separation) + SEPARATION_MARGIN
-        best, kind = (middle, "density") if middle.separation > least else (best, "balanced")
+        if shows_uneven(middle, best):
+            best, kind = largest_sure([each for each in settings if shows_uneven(each, best)], middle), "density"
     report(
         verbose,
         "dimension %d, neighbourhood %s: modularity %.3f%s",
@@ -164,9 +164,28 @@ def choose_setting(
 
 def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:
     """The setting of the middle dimension with the smallest neighbourhood."""
+    tight = tight_settings(settings)
+    return tight[(len(tight) - 1) // 2]
+
+
+def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
+    """The setting of the smallest neighbourhood for each dimension, ascending; the last of equals."""
     tight = {setting.dim: setting for setting in sorted(settings, key=lambda each: -each.n_neighbors)}
-    dims = sorted(tight)
-    return tight[dims[(len(dims) - 1) // 2]]
+    return [tight[dim] for dim in sorted(tight)]
+
+
+def shows_uneven(setting: FlatSetting, best: FlatSetting) -> bool:
+    """Whether clusters of unequal size are clearly better separated than what modularity finds, here or at its best."""
+    return setting.separation > UNEVEN_MARGIN + max(setting.balanced_separation, best.balanced_separation)
+
+
+def largest_sure(settings: Sequence[FlatSetting], middle: FlatSetting) -> FlatSetting:
+    """The largest dimension whose parts agree, with its smallest neighbourhood, or the `middle` where that is larger.
+
+    Wider neighbourhoods would leave small clusters.
+    """
+    sure = [setting for setting in tight_settings(settings) if setting.agreement >= SURE_AGREEMENT]
+    return max([middle, *sure], key=lambda setting: setting.dim)
 
 
 def climb(settings: Sequence[FlatSetting], attempt: Callable[[FlatSetting], FlatSetting]) -> list[FlatSetting]:
@@ -255,6 +274,7 @@ def try_setting(
         modularity=found.balanced.modularity,
         separation=found.density.separation,
         balanced_separation=found.balanced.separation,
+        agreement=found.agreement,
         n_rows=psi.shape[0],
     )
 

@@ -264,8 +264,8 @@ class SubspaceFeatures(_DistanceFeatures):
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         check_option("measure", self.measure, ("landmarks", "uniform"))
         check_option("affine", self.affine, (True, False))
-        if not isinstance(self.trim, bool):
-            check_positive("trim", self.trim)
+        if not isinstance(self.trim, bool | np.bool_):
+            check_positive("trim", self.trim, hint="give a number of medians, True or False")
         dim = check_integer(
             "subspace_dim",
             self.subspace_dim,
@@ -288,7 +288,7 @@ class SubspaceFeatures(_DistanceFeatures):
         flats, residuals = local_flats(x, self.landmarks_, dim, rule, affine=self.affine)
         if not self.trim:
             return flats
-        usable = usable_flats(residuals, x, n_medians=0.0 if self.trim is True else float(self.trim))
+        usable = usable_flats(residuals, x, n_medians=0.0 if isinstance(self.trim, bool | np.bool_) else self.trim)
         return flats[usable] if len(usable) > (self.n_nearest or 0) else flats
 
     def _distances(self) -> Callable[[Array], Array]:
