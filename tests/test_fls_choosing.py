@@ -36,8 +36,8 @@ def fitted(planes):
 @pytest.fixture(scope="module")
 def counted():
     """Subspaces of several dimensions, and a model to which nothing was said about them."""
-    X, y = make_subspaces((4, 5, 6), 10, points_per_subspace=80, random_state=0)
-    return X, y, FLS("auto", random_state=0).fit(X)
+    X, y = make_subspaces((4, 5, 6), 10, points_per_subspace=70, random_state=0)
+    return X, y, FLS("auto", max_clusters=4, affine=False, random_state=0).fit(X)
 
 
 def quiet(model, X):
@@ -159,10 +159,10 @@ class TestNumberOfClusters:
     @pytest.mark.parametrize(
         ("dims", "p", "options"),
         [
-            ((2, 2), 6, {"points_per_subspace": 60}),
-            ((2, 2, 2), 6, {"points_per_subspace": 60, "affine": True}),
+            ((2, 2), 6, {"points_per_subspace": 50}),
+            ((2, 2, 2), 6, {"points_per_subspace": 50, "affine": True}),
             ((2, 3), 8, {"points_per_subspace": [120, 40]}),
-            ((3,), 8, {"points_per_subspace": 60}),
+            ((3,), 8, {"points_per_subspace": 50}),
         ],
         ids=["planes", "affine", "unequal", "one"],
     )

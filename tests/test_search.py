@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from subspaces import search
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Beta2
-from subspaces.partition import choose_partition
+from subspaces.partition import SURE_AGREEMENT, choose_partition
 from subspaces.search import (
     AFFINE_MARGIN,
     DIM_TIE,
@@ -52,9 +52,12 @@ def scored(dim, modularity, *, affine=False, neighborhood=8):
     return FlatSetting(dim, neighborhood, affine, not affine, modularity)
 
 
-def parted(dim, modularity, separation, balanced_separation, *, affine=False):
+def parted(dim, modularity, separation, balanced_separation, *, affine=False, neighborhood=8, agreement=1.0):
     return replace(
-        scored(dim, modularity, affine=affine), separation=separation, balanced_separation=balanced_separation
+        scored(dim, modularity, affine=affine, neighborhood=neighborhood),
+        separation=separation,
+        balanced_separation=balanced_separation,
+        agreement=agreement,
     )
 
 
@@ -338,6 +341,15 @@ class TestSeparation:
         assert found.kind == "density"
         assert found.uneven
 
+    @pytest.mark.parametrize(("agreement", "dim"), [(SURE_AGREEMENT, 4), (SURE_AGREEMENT - 0.01, 3), (np.nan, 3)])
+    def test_a_larger_dimension_must_be_sure_of_what_it_shows(self, monkeypatch, agreement, dim):
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 3, 1, agreement=agreement)]
+        assert self.choose(monkeypatch, settings).setting.dim == dim
+
+    def test_a_smaller_dimension_is_not_taken(self, monkeypatch):
+        settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 1, 1)]
+        assert self.choose(monkeypatch, settings).setting == settings[1]
+
     def test_the_middle_setting_is_asked_last_and_with_more_draws(self, monkeypatch):
         settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 1, 1)]
         middle = parted(3, 0.21, 3, 1)
@@ -358,13 +370,9 @@ class TestSeparation:
         assert not found.uneven
 
     def test_a_large_neighbourhood_would_leave_the_small_clusters(self, monkeypatch):
-        settings = [
-            parted(2, 0.48, 1, 1),
-            parted(3, 0.2, 3, 1),
-            parted(4, 0.3, 1, 1),
-            replace(parted(4, 0.3, 3, 1), neighborhood=28),
-        ]
-        assert self.choose(monkeypatch, settings).setting == settings[1]
+        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1)]
+        settings += [parted(4, 0.3, 3, 1, neighborhood=size) for size in (28, 10)]
+        assert self.choose(monkeypatch, settings).setting == settings[3]
 
     def test_the_middle_is_a_dimension_with_its_smallest_neighbourhood(self):
         sizes = [(2, 6), (3, 22), (3, 8), (4, 10), (9, 58)]
@@ -426,6 +434,7 @@ class TestSeparation:
                 assert trial.modularity == choice.balanced.modularity
                 np.testing.assert_equal(trial.separation, choice.density.separation)
                 np.testing.assert_equal(trial.balanced_separation, choice.balanced.separation)
+                assert trial.agreement == choice.agreement
         assert any(choice.density.separation > choice.balanced.separation for choice in found)
         assert np.isnan([choice.density.separation for choice in found[2:]]).all()
 
