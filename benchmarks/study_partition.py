@@ -43,8 +43,16 @@ def study(X: np.ndarray, y: np.ndarray, dim: int, size: int, seed: int) -> dict[
 
     def chosen(tried: list[int], *, polish: bool):  # type: ignore[no-untyped-def]
         return choose_partition(
-            psi, spectrum, inliers, n_clusters, counts=tried, n_starts=10, polish=polish, rng=np.random.RandomState(0)
-        )
+            psi,
+            spectrum,
+            inliers,
+            n_clusters,
+            counts=tried,
+            n_starts=10,
+            polish=polish,
+            rng=np.random.RandomState(0),
+            kind="balanced",
+        ).winner
 
     plain = chosen(counts, polish=False)
     return {

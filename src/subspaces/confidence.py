@@ -9,8 +9,9 @@ the mean adjusted Rand index between the labels and the opinions.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ from subspaces._array import Array, Indices, Labels
 from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
-from subspaces.partition import assign, at_most, choose_partition, vector_counts
-from subspaces.spectral import compute_spectrum
+from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, vector_counts
+from subspaces.spectral import Spectrum, compute_spectrum
 
 # How often the landmarks are cut in halves, and how many rows each half is clustered on.
 SPLITS = 2
@@ -32,6 +33,9 @@ OPINION_ROWS = 5000
 OPINION_STARTS = 3
 # Below this agreement labels depend on the landmarks more than on the rows.
 COIN_TOSS = 0.5
+
+
+FinalStep: TypeAlias = Callable[[csr_matrix, Spectrum, PartitionChoice, np.random.RandomState], Partition]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,10 +78,12 @@ def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clus
     return [Voter(each, known) for each, known in zip(features, scores, strict=True)]
 
 
-def half_opinions(draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> list[Array]:
+def half_opinions(
+    draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
+) -> list[Array]:
     """What halves of the landmarks of a draw say: the share (n, K) of each row's landmarks that belong to each cluster.
 
-    `kind` is as in `choose_partition`.
+    `kind` is as in `choose_partition`; `final` makes the partition of what was chosen there, if that is not all.
     """
     n, n_landmarks = draw.psi.shape
     if n_landmarks < 2 or n_clusters == 1:
@@ -107,7 +113,8 @@ def half_opinions(draw: Draw, n_clusters: int, *, kind: str, rng: np.random.Rand
                 kind=kind,
                 n_draws=1,
             )
-            found = matched(draw.labels[sample], assign(seen, spectrum, choice.winner), n_clusters)
+            partition = choice.winner if final is None else final(weights, spectrum, choice, rng)
+            found = matched(draw.labels[sample], assign(seen, spectrum, partition), n_clusters)
             opinions.append(opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters))))
     return opinions
 

@@ -3,22 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Labels
+from subspaces._array import Array, Indices, Labels
 from subspaces.cluster_count import codes_by_count
 from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
+from subspaces.modularity import cluster_shares, modularity
+from subspaces.partition import Partition, PartitionChoice, assign, partition_of_labels
+from subspaces.spectral import Spectrum
 
+# From how many partitions flats begin, how many of them tell whether it is worth it, and with how many flats more than
+# clusters the search for flats begins.
+MAX_STARTS = 6
 FIRST_STARTS = 2
 MORE_FLATS = 5
+
+
+def flat_partition(
+    rows: Array,
+    psi: csr_matrix,
+    sample: Indices,
+    spectrum: Spectrum,
+    choice: PartitionChoice,
+    n_clusters: int,
+    rng: np.random.RandomState,
+) -> Partition | None:
+    """The partition by the flats that describe some rows (m, p) best; None where clusters are not flat.
+
+    psi (n, D) are all rows, of which `sample` (m,) are described; the candidates of `choice` are where to begin.
+    """
+    weights = psi[sample]
+    ranked = sorted(choice.candidates, key=lambda each: (-each.separation, -each.modularity))
+    starts: dict[bytes, Labels] = {}
+    for candidate in (choice.winner, choice.density, choice.balanced, *ranked):
+        labels = assign(weights, spectrum, candidate)
+        starts.setdefault(labels.tobytes(), labels)
+        if len(starts) == MAX_STARTS:
+            break
+    code = shortest_flat_code(rows, list(starts.values()), n_clusters, rng)
+    if code is None:
+        return None
+    partition = partition_of_labels(weights, labels_of(code), n_clusters, spectrum, "flats")
+    shares = cluster_shares(psi, assign(psi, spectrum, partition), n_clusters)
+    # A flat may have no landmarks of its own.
+    return replace(partition, modularity=modularity(shares)) if shares.any(axis=1).all() else None
 
 
 def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Code | None:
     """The shortest description of the rows of `x` (n, p) by `n_clusters` flats that begins at one of the labels (n,).
 
-    More flats than clusters, joined one after another, are one more beginning. None where no description has flat
-    clusters alone: a cluster that is curved, or a mixture, is no flat.
+    Where that leads to no flats, more flats than clusters, joined one after another, are one more beginning. None where
+    no description has flat clusters alone: a cluster that is curved, or a mixture, is no flat.
     """
     space = measure(x, affine=True)
     codes: list[Code] = []
@@ -27,9 +65,11 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
         # Most data are not flat at all, and a few starts show it.
         if len(codes) == 2 * FIRST_STARTS and not any(is_flat(cell) for code in codes for cell in code.cells):
             return None
-    found = codes_by_count(x, n_clusters + MORE_FLATS, affine=True, rng=rng).get(n_clusters)
-    codes += [found] if found is not None else []
-    return min(filter(has_flat_clusters, codes), key=lambda code: code.length, default=None)
+    flat = list(filter(has_flat_clusters, codes))
+    if not flat:
+        found = codes_by_count(x, n_clusters + MORE_FLATS, affine=True, rng=rng).get(n_clusters)
+        flat = [found] if found is not None and has_flat_clusters(found) else []
+    return min(flat, key=lambda code: code.length, default=None)
 
 
 def labels_of(code: Code) -> Labels:

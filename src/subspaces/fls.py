@@ -27,13 +27,12 @@ from subspaces.cluster_model import MODEL_ROWS, model_clusters
 from subspaces.confidence import Voter, confidence, half_opinions, matched_voters, warn_if_coin_toss
 from subspaces.decisions import flats_decision, partition_decision
 from subspaces.feature_clustering import FeatureClustering, unless_auto
-from subspaces.flat_clusters import labels_of, shortest_flat_code
+from subspaces.flat_clusters import flat_partition
 from subspaces.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.modularity import cluster_shares, modularity
-from subspaces.partition import KINDS, Partition, PartitionChoice, assign, at_most, partition_of_labels
+from subspaces.partition import KINDS, Partition, PartitionChoice, assign, at_most
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
@@ -46,9 +45,8 @@ from subspaces.search import (
 from subspaces.spectral import Spectrum
 
 N_LANDMARKS = 2000
-# Whether clusters are flat is seen on this many rows, from this many partitions.
+# Whether clusters are flat is seen on this many rows.
 FLAT_ROWS = 2000
-FLAT_STARTS = 10
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
@@ -445,7 +443,8 @@ class FLS(FeatureClustering):
             opinions = [voter.shares(rows) for voter in self._voters]
             self.labels_ = np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
         else:
-            opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng)
+            final = self._final_partition if draw.partition.origin == "flats" else None
+            opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
         found = confidence(self.labels_, opinions, draw.inliers)
         self.confidence_, self.agreement_ = found.rows, found.overall
         warn_if_coin_toss(self.agreement_)
@@ -456,23 +455,8 @@ class FLS(FeatureClustering):
         """The flats that describe the rows best decide where clusters are flat; else the graph does."""
         if self.assign != "auto" or self.n_clusters_ == 1:
             return choice.winner
-        sample = psi[self._sample]
-        ranked = sorted(choice.candidates, key=lambda each: (-each.separation, -each.modularity))
-        starts: dict[bytes, Labels] = {}
-        for candidate in (choice.winner, choice.density, choice.balanced, *ranked):
-            labels = assign(sample, spectrum, candidate)
-            starts.setdefault(labels.tobytes(), labels)
-            if len(starts) == FLAT_STARTS:
-                break
-        code = shortest_flat_code(self._plain[self._sample], list(starts.values()), self.n_clusters_, rng)
-        if code is None:
-            return choice.winner
-        partition = partition_of_labels(sample, labels_of(code), self.n_clusters_, spectrum, "flats")
-        shares = cluster_shares(psi, assign(psi, spectrum, partition), self.n_clusters_)
-        # A flat may have no landmarks of its own.
-        if not shares.any(axis=1).all():
-            return choice.winner
-        return replace(partition, modularity=modularity(shares))
+        plain = self._plain[self._sample]
+        return flat_partition(plain, psi, self._sample, spectrum, choice, self.n_clusters_, rng) or choice.winner
 
     def _dense_counts(self) -> list[int]:
         """As in the paper: v_2, ..., v_K."""
