@@ -198,9 +198,72 @@ def counts() -> list[str]:
     return lines
 
 
+def unequal() -> list[str]:
+    lines = ["| data | accuracy | balanced accuracy | lowest accuracy | agreement |", "|---|---|---|---|---|"]
+    for name, row in results("choosing")["unequal"].items():
+        lowest = min(run["accuracy"] for run in row["runs"])
+        same = sum(run["agreement"] for run in row["runs"]) / len(row["runs"])
+        lines.append(f"| {name} | {row['accuracy']:.3f} | {row['balanced_accuracy']:.3f} | {lowest:.3f} | {same:.2f} |")
+    return lines
+
+
+def motions() -> list[str]:
+    lines = ["| data | points wrong, mean | median | draws without error |", "|---|---|---|---|"]
+    for name, row in results("choosing")["motions"].items():
+        wrong = sorted(run["wrong"] for run in row["runs"])
+        clean = sum(each == 0 for each in wrong)
+        lines.append(f"| {name} | {row['wrong']:.2%} | {wrong[len(wrong) // 2]:.2%} | {clean} of {len(wrong)} |")
+    return lines
+
+
+def count() -> list[str]:
+    lines = ["| data | `FLS` | `LBF` | `KFlats` |", "|---|---|---|---|"]
+    flats = results("cluster_count_flats")
+    real = []
+    for name, row in results("choosing")["count"].items():
+        if "right" not in row:
+            best = sorted(row["evidence"]["candidates"], key=lambda each: -each.get(row["evidence"]["score"], 0))
+            shown = ", ".join(f"{each['n_clusters']} ({each.get('agreement', 1):.2f})" for each in best[:4])
+            real.append(f"| {name} | {row['found']} | {shown} |")
+            continue
+        others = [flats_right(flats, name, method) for method in ("LBF", "KFlats")]
+        lines.append(f"| {name} | {row['right']:.0%} right | " + " | ".join(others) + " |")
+    return [*lines, "", "| data | found | best candidates (agreement) |", "|---|---|---|", *real]
+
+
+def flats_right(flats: dict[str, Any], name: str, method: str) -> str:
+    """How often an estimator of flats finds the number, for the same model under the name it has there."""
+    dims, space, share = re.fullmatch(r"\((.*)\) (\S+) (\S+)", name).groups()  # type: ignore[union-attr]
+    return f"{flats[f'{dims} in {space}, {share} outliers'][method]['right']:.0%} right"
+
+
+def outliers() -> list[str]:
+    lines = ["| data | AUC of the scores | inliers lost | outliers found |", "|---|---|---|---|"]
+    for name, row in results("choosing")["outliers"].items():
+        lines.append(f"| {name} | {row['auc']:.4f} | {row['inliers_lost']:.2%} | {row['outliers_found']:.1%} |")
+    return lines
+
+
+def confidence() -> list[str]:
+    lines = ["| data | AUC of `confidence_` | agreement | warned |", "|---|---|---|---|"]
+    for name, row in results("choosing")["confidence"].items():
+        same = [run["agreement"] for run in row["runs"]]
+        auc = f"{row['confidence_auc']:.3f}" if "confidence_auc" in row else "–"
+        warned = f"{row['warned']:.0%}" if "warned" in row else f"{sum(each < 0.5 for each in same) / len(same):.0%}"
+        lines.append(f"| {name} | {auc} | {sum(same) / len(same):.2f} | {warned} |")
+    return lines
+
+
+def search() -> list[str]:
+    lines = ["| data | search / fit |", "|---|---|"]
+    for name, row in results("choosing")["search"].items():
+        lines.append(f"| {name} | {row['search_over_final_fit']:.2f} |")
+    return lines
+
+
 TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "README.md": [accuracy],
-    "docs/choosing.md": [regime, partition, paper],
+    "docs/choosing.md": [unequal, motions, count, outliers, confidence, search, regime, partition, paper],
     "docs/methods.md": [methods, others, flats, counts, large, iteration, faces, graph],
 }
 
