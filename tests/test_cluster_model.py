@@ -1,5 +1,7 @@
 """Models of clusters beside explicit Gaussians: scores, outliers, flats, dimensions, what must not change them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, multivariate_normal
@@ -82,20 +84,29 @@ class TestScores:
 
 
 class TestOutliers:
-    def test_beside_densities(self, planes):
+    @pytest.mark.parametrize("size", [1, 20, 10**9])
+    def test_beside_densities(self, planes, size):
         X, labels, _, model, _ = planes
+        gaussians = slow_gaussians(X, labels, model)
+        # However likely an outlier is, rows within the reach of a cluster are none.
+        model = replace(model, background=replace(model.background, size=size))
+        # Rows in all directions at ever larger distances, of which some are on each side.
+        steps = np.linspace(0, 0.8, 200)[:, None]
+        rows = np.concatenate([center + steps * axis for center, _ in gaussians for axis in np.eye(6)])
+        X, labels = np.r_[X, rows], np.r_[labels, np.repeat([0, 1], len(rows) // 2)]
         wide = multivariate_normal(
             model.center + model.unit * model.background.center, model.unit**2 * model.background.width * np.eye(6)
         )
         # No farther than the background cares about.
         assert np.linalg.norm(X - wide.mean, axis=1).max() < np.sqrt(10 * 6 * model.background.width) * model.unit
         slow = np.zeros(len(X), bool)
-        for k, (center, covariance) in enumerate(slow_gaussians(X, labels, model)):
+        for k, (center, covariance) in enumerate(gaussians):
             own = X[labels == k]
             squares = np.einsum("np,pq,nq->n", own - center, np.linalg.inv(covariance), own - center)
             inside = multivariate_normal(center, covariance).logpdf(own) + np.log(model.cells[k].size)
             outside = wide.logpdf(own) + np.log(model.background.size)
             slow[labels == k] = (squares > chi2.ppf(REACH, 6)) & (outside > inside)
+        assert 0 < slow[-len(rows) :].mean() < 1
         np.testing.assert_array_equal(model.outliers(X, labels), slow)
 
     def test_are_those_that_were_added(self, planes):

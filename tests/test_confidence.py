@@ -221,6 +221,20 @@ class TestVoters:
         # Under the names of the first.
         np.testing.assert_array_equal(votes.argmax(axis=1), truth)
 
+    @pytest.mark.parametrize("seed", [3, 16, 21, 28])
+    def test_a_first_draw_of_chance_names_the_others_once_only(self, seed):
+        P, truth = separate_graph(3)
+        rng = np.random.default_rng(seed)
+        labels = [rng.integers(0, 3, len(truth))]
+        for _ in range(3):
+            own = rng.permutation(3)[truth]
+            astray = rng.random(len(truth)) < 0.35
+            labels.append(np.where(astray, rng.integers(0, 3, len(truth)), own))
+        voters = voters_of([P] * 4, labels)
+        votes = np.mean([voter.shares(np.arange(len(P))[:, None]) for voter in voters], axis=0).argmax(axis=1)
+        # Named after it alone, the good ones would contradict each other.
+        assert reference.accuracy_by_permutation(truth, votes) == 1
+
     def test_scores_beside_loops(self):
         graphs, labels, truth = self.draws()
         voters = voters_of(graphs, labels)

@@ -357,6 +357,9 @@ class TestSeparation:
         assert found.trials == [*settings, middle]
         assert found.setting is found.trials[-1]
         assert found.uneven
+        # Of the same dimension it is taken before the trial with fewer.
+        settings[1] = parted(3, 0.2, 3, 1)
+        assert self.choose(monkeypatch, settings, middle=middle).setting == middle
         # What it shows by chance with fewer does not count.
         settings[1] = middle
         found = self.choose(monkeypatch, settings, middle=parted(3, 0.2, 1, 1))
