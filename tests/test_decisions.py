@@ -47,7 +47,7 @@ class TestFlats:
 
     def test_a_setting_that_was_tried_twice_won_where_it_won(self):
         again = replace(WIDE, modularity=0.49, separation=4.0)
-        assert flats_decision(Search(again, [LINEAR, WIDE, again], "density")).winner == 2
+        assert flats_decision(Search(again, [LINEAR, WIDE, again], "density", True)).winner == 2
         assert flats_decision(Search(WIDE, [LINEAR, WIDE, again], "auto")).winner == 1
 
     @pytest.mark.parametrize("chosen", [WIDE, AFFINE])
@@ -59,9 +59,9 @@ class TestFlats:
         own = [each for each in (LINEAR, WIDE, AFFINE) if each.affine == chosen.affine]
         assert flats_decision(Search(chosen, own, "auto")).reason == "the largest modularity"
 
-    @pytest.mark.parametrize(("kind", "uneven"), [("density", True), ("balanced", False), ("auto", False)])
+    @pytest.mark.parametrize(("kind", "uneven"), [("density", True), ("density", False), ("auto", False)])
     def test_unequal_sizes_are_told_where_they_decided(self, kind, uneven):
-        reason = flats_decision(Search(LINEAR, [LINEAR, WIDE], kind)).reason
+        reason = flats_decision(Search(LINEAR, [LINEAR, WIDE], kind, uneven)).reason
         assert ("unequal size" in reason) is uneven
         assert ("modularity" in reason) is not uneven
 

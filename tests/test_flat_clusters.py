@@ -128,7 +128,6 @@ class TestFlatClusters:
         X, labels = np.concatenate([moons[y == 0], plane]), np.repeat([0, 1], 200).astype(np.int32)
         assert flat_code(X, [labels, spoiled(labels, 2)], 2) is None
 
-    @pytest.mark.xfail(reason="flats cannot tell what lies in one and the same flat, but they are asked")
     def test_curves_in_one_plane_are_none(self):
         X, y = make_moons(400, noise=0.05, random_state=0)
         rng = np.random.default_rng(0)

@@ -129,7 +129,11 @@ def opinion(psi: csr_matrix, scores: NDArray[np.float64]) -> Array:
 def confidence(labels: Labels, opinions: list[Array], inliers: Indices) -> Confidence:
     """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole."""
     own = np.mean([each[np.arange(len(labels)), labels] for each in opinions], axis=0)
-    same = [adjusted_rand_score(labels[inliers], each[inliers].argmax(axis=1)) for each in opinions]
+    same = []
+    for each in opinions:
+        # A row without landmarks in a half has no opinion there.
+        known = inliers[np.ptp(each[inliers], axis=1) > 0] if each.shape[1] > 1 else inliers
+        same.append(adjusted_rand_score(labels[known], each[known].argmax(axis=1)))
     return Confidence(own.astype(opinions[0].dtype), float(np.mean(same)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from subspaces.choice import Decision
-from subspaces.partition import SEPARATION_MARGIN, Partition, PartitionChoice
+from subspaces.partition import Partition, PartitionChoice
 from subspaces.search import Search
 
 
@@ -39,7 +39,7 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     if chosen.origin == "flats":
         reason = "clusters are flat, and these flats describe the rows in the fewest nats"
     elif chosen is choice.density and chosen is not choice.balanced:
-        reason = f"better separated by {SEPARATION_MARGIN} than the largest modularity: clusters differ in size"
+        reason = "better separated than the largest modularity: clusters differ in size"
     ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))
     best = [next(group) for _, group in groupby(ranked, key=lambda each: (each.origin, each.n_vectors))]
     shown = [chosen] + [each for each in best if (each.origin, each.n_vectors) != (chosen.origin, chosen.n_vectors)]

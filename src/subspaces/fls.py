@@ -123,7 +123,8 @@ class FLS(FeatureClustering):
     flats_ : Flats
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
     cluster_dims_ : ndarray of shape (K,)
-        Dimension that each cluster needs, or the one that was given.
+        Dimension that each cluster needs, or the one that was given. Where flats pass through the origin, an affine
+        cluster needs one more.
     cluster_bases_ : Flats
         One flat for each cluster, fitted to its inliers, in the coordinates of X. All have the largest dimension of
         `cluster_dims_`; the first `cluster_dims_[k]` columns of `cluster_bases_.bases[k]` span cluster k.
@@ -283,9 +284,9 @@ class FLS(FeatureClustering):
 
     def _predict(self, plain: Array) -> Labels:
         labels = self._nearest_clusters(self._scaled(plain))
-        if not self.detect_outliers:
+        if not self._detect:
             return labels
-        if isinstance(self.detect_outliers, bool | np.bool_):
+        if isinstance(self._detect, bool | np.bool_):
             return np.where(self._model.outliers(plain, labels), -1, labels).astype(np.int32)
         return np.where(self._model.scores(plain, labels) > self._outlier_limit, -1, labels).astype(np.int32)
 
@@ -471,9 +472,11 @@ class FLS(FeatureClustering):
         self.cluster_dims_ = self._model.dims if dim is None else np.full(self.n_clusters_, dim)
         self.cluster_bases_ = replace(self._preparation, unit=False).restore(self._model.flats(dim))
         self.outlier_scores_ = self._model.scores(plain, self.labels_)
-        if not isinstance(self.detect_outliers, bool | np.bool_):
-            self._outlier_limit = float(np.quantile(self.outlier_scores_, 1 - self.detect_outliers))
-        if self.detect_outliers:
+        # What was asked for here holds for `predict`, whatever the parameter becomes.
+        self._detect = self.detect_outliers
+        if not isinstance(self._detect, bool | np.bool_):
+            self._outlier_limit = float(np.quantile(self.outlier_scores_, 1 - self._detect))
+        if self._detect:
             self.labels_ = self._predict(plain)
         self.choice_ = Choice(tuple(self._decisions))
         del self._plain, self._sample, self._decisions

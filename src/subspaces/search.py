@@ -1,6 +1,7 @@
 """Choosing, without labels, how flats are fitted: linear or affine, of which dimension, to how many rows.
 
-Every setting is tried end to end on a sample of the rows; the one of the largest modularity is kept.
+Settings are tried end to end on a sample of the rows; the one of the largest modularity is kept, unless clusters of
+unequal size show: then modularity is no judge, and a setting that shows them is.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ SAMPLE_NEAREST = 8
 # Linear or affine is a coarse question: fewer rows answer it.
 PILOT_ROWS = 2500
 PILOT_DIMS = (2, 4)
-# Whether clusters differ in size is a fine question: more ways to make parts answer it.
+# Whether clusters differ in size is a fine question: more ways to make parts answer it, and separation must gain more
+# than it does by chance.
 MIDDLE_DRAWS = 3
 UNEVEN_MARGIN = 0.3
 # Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
@@ -71,11 +73,7 @@ class Search:
     setting: FlatSetting
     trials: list[FlatSetting]
     kind: str
-
-    @property
-    def uneven(self) -> bool:
-        """Whether clusters were found, or are said, to differ in size."""
-        return self.kind == "density"
+    uneven: bool = False  # whether clusters were found to differ in size
 
 
 def candidate_settings(
@@ -145,21 +143,24 @@ def choose_setting(
         settings = climb(settings, lambda setting: try_setting(setting, sample, n_clusters, rng, kind=kind))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
+    uneven = False
     # Few rows fall apart by chance.
     if kind == "auto" and not few:
         middle = try_setting(middle_setting(settings), sample, n_clusters, rng, kind=kind, n_draws=MIDDLE_DRAWS)
         trials.append(middle)
-        if shows_uneven(middle, best):
-            best, kind = largest_sure([each for each in settings if shows_uneven(each, best)], middle), "density"
+        uneven = shows_uneven(middle, best)
+        if uneven:
+            tight = [each for each in tight_settings(settings) if shows_uneven(each, best)]
+            best, kind = largest_sure(tight, middle), "density"
     report(
         verbose,
         "dimension %d, neighbourhood %s: modularity %.3f%s",
         best.dim,
         best.neighborhood,
         best.modularity,
-        ", clusters of unequal size" if kind == "density" else "",
+        ", clusters of unequal size" if uneven else "",
     )
-    return Search(best, trials, kind)
+    return Search(best, trials, kind, uneven)
 
 
 def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:
@@ -180,11 +181,8 @@ def shows_uneven(setting: FlatSetting, best: FlatSetting) -> bool:
 
 
 def largest_sure(settings: Sequence[FlatSetting], middle: FlatSetting) -> FlatSetting:
-    """The largest dimension whose parts agree, with its smallest neighbourhood, or the `middle` where that is larger.
-
-    Wider neighbourhoods would leave small clusters.
-    """
-    sure = [setting for setting in tight_settings(settings) if setting.agreement >= SURE_AGREEMENT]
+    """The largest dimension whose parts agree, or the `middle` where that is larger."""
+    sure = [setting for setting in settings if setting.agreement >= SURE_AGREEMENT]
     return max([middle, *sure], key=lambda setting: setting.dim)
 
 
@@ -199,7 +197,8 @@ def climb(settings: Sequence[FlatSetting], attempt: Callable[[FlatSetting], Flat
     trials = {dim: attempt(ladder[dim][0]) for dim in dims[::2]}
     peak = dims.index(max(trials, key=lambda dim: _evidence(trials[dim])))
     for dim in dims[max(0, peak - 1) : peak + 2]:
-        trials.setdefault(dim, attempt(ladder[dim][0]) if dim not in trials else trials[dim])
+        if dim not in trials:
+            trials[dim] = attempt(ladder[dim][0])
     best = sorted(trials, key=lambda dim: _evidence(trials[dim]))[-2:]
     return [*trials.values(), *(attempt(setting) for dim in best for setting in ladder[dim][1:])]
 
