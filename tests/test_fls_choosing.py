@@ -122,6 +122,18 @@ class TestOutliers:
         # Those of the largest scores.
         assert model.outlier_scores_[model.labels_ < 0].min() > model.outlier_scores_[model.labels_ >= 0].max()
 
+    def test_a_parameter_that_changes_after_fit_changes_nothing(self, planes):
+        X, _ = planes
+        for before, after in ((False, 0.1), (True, False), (0.1, True)):
+            model = FLS(2, detect_outliers=before, random_state=0).fit(X)
+            np.testing.assert_array_equal(model.set_params(detect_outliers=after).predict(X), model.labels_)
+
+    def test_a_row_by_itself_is_what_it_is_among_others(self):
+        X = make_subspaces((2, 2), 6, outliers=0.1, random_state=0)[0][::2][:101]
+        model = FLS(2, detect_outliers=0.1, random_state=0).fit(X)
+        assert (model.labels_ < 0).sum() == 10
+        np.testing.assert_array_equal([model.predict(row[None])[0] for row in X], model.labels_)
+
     def test_clean_rows_have_none(self):
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=60, outliers=0, random_state=0)
         assert (FLS(2, detect_outliers=True, random_state=0, **PLANES).fit(X).labels_ < 0).mean() < 0.02
@@ -359,6 +371,31 @@ class TestDraws:
             for n_draws in (1, 5)
         )
         assert many > one
+
+    @pytest.mark.parametrize("n_draws", [1, 2, 3])
+    def test_noise_is_a_coin_toss_however_often_it_is_drawn(self, n_draws):
+        """Draws that voted for labels agree with these; what counts is whether they agree with each other."""
+        X = np.random.RandomState(0).normal(size=(300, 10))
+        with pytest.warns(ConvergenceWarning, match="Other landmarks"):
+            assert FLS(2, n_draws=n_draws, random_state=0).fit(X).agreement_ < 0.5
+
+    def test_given_landmarks_are_not_drawn_twice(self):
+        X = np.random.RandomState(0).normal(size=(300, 10))
+        with pytest.warns(ConvergenceWarning, match="Other landmarks"):
+            model = FLS(4, landmarks=X[:50], n_draws=3, random_state=0).fit(X)
+        assert model.agreement_ < 0.5
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_a_vote_loses_no_cluster(self):
+        X = np.random.RandomState(31).normal(size=(40, 4))
+        assert len(np.unique(FLS(2, n_draws=2, random_state=0).fit(X).labels_)) == 2
+
+    def test_score_is_that_of_the_vote(self, monkeypatch):
+        X = np.random.RandomState(0).normal(size=(300, 10))
+        with pytest.warns(ConvergenceWarning):
+            one, two = (FLS(2, n_draws=n_draws, random_state=0).fit(X) for n_draws in (1, 2))
+        assert (one.labels_ != two.labels_).any()
+        assert one.score(X) != two.score(X)
 
 
 class TestUnequalSizes:

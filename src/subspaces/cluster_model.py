@@ -89,6 +89,13 @@ def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool
     return ClusterModel(center, found.unit, cells, fit_background(space, np.flatnonzero(found.outliers)))
 
 
+def limit_of_share(scores: Array, share: float) -> float:
+    """The score above which about the given share of `scores` (n,) is: midway between two of them."""
+    ordered = np.sort(scores).astype(np.float64)
+    count = min(max(1, round(share * len(scores))), len(scores) - 1) if len(scores) > 1 else 0
+    return float(ordered[-count - 1 : len(ordered) - count + 1].mean()) if count else float(ordered[-1])
+
+
 def _inliers(outliers: NDArray[np.bool_], labels: Labels, k: int) -> NDArray[np.int64]:
     """The rows of cluster `k` that are no outliers, or all of them where there is no other."""
     members = np.flatnonzero(labels == k)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -74,7 +75,7 @@ def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clus
             shares = cluster_shares(draw.psi, matched(labels, draw.labels, n_clusters), n_clusters)
             scores.append(landmark_scores(shares))
         opinions = [opinion(draw.psi, each) for draw, each in zip(draws, scores, strict=True)]
-        labels = np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
+        labels = vote(opinions)
     return [Voter(each, known) for each, known in zip(features, scores, strict=True)]
 
 
@@ -126,15 +127,25 @@ def opinion(psi: csr_matrix, scores: NDArray[np.float64]) -> Array:
     return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / shares.shape[1]).astype(psi.dtype)
 
 
-def confidence(labels: Labels, opinions: list[Array], inliers: Indices) -> Confidence:
-    """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole."""
+def vote(opinions: Sequence[Array]) -> Labels:
+    """The cluster (n,) that opinions (n, K) speak for most."""
+    return np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
+
+
+def confidence(labels: Labels, opinions: Sequence[Array], inliers: Indices, *, voted: bool = False) -> Confidence:
+    """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole.
+
+    Where the labels were `voted` by the opinions, agreement is that of the opinions with each other.
+    """
     own = np.mean([each[np.arange(len(labels)), labels] for each in opinions], axis=0)
-    same = []
-    for each in opinions:
-        # A row without landmarks in a half has no opinion there.
-        known = inliers[np.ptp(each[inliers], axis=1) > 0] if each.shape[1] > 1 else inliers
-        same.append(adjusted_rand_score(labels[known], each[known].argmax(axis=1)))
-    return Confidence(own.astype(opinions[0].dtype), float(np.mean(same)))
+    # A row without landmarks in a half has no opinion there.
+    known = inliers[np.min([np.ptp(each[inliers], axis=1) for each in opinions], axis=0) > 0]
+    if len(known) == 0:
+        known = inliers
+    said = [each[known].argmax(axis=1) for each in opinions]
+    pairs = combinations(said, 2) if voted else [(labels[known], each) for each in said]
+    overall = float(np.mean([adjusted_rand_score(*pair) for pair in pairs]))
+    return Confidence(own.astype(opinions[0].dtype), overall)
 
 
 def warn_if_coin_toss(overall: float) -> None:

@@ -29,7 +29,7 @@ def flats_decision(search: Search) -> Decision:
     if search.uneven:
         reason = "the largest dimension that surely shows clusters of unequal size"
     if any(trial.affine != chosen.affine for trial in trials):
-        reason = f"{kind} flats, by a pilot of both; among these {reason}"
+        reason = f"{kind} flats, by a pilot in which affine ones must clearly win; among these {reason}"
     return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
 
 

@@ -105,8 +105,7 @@ class FeatureClustering(
 
     def predict(self, X: ArrayLike) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), seen or new."""
-        rows = self._check_new(X)
-        return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
+        return self._nearest_clusters(self._check_new(X))
 
     def transform(self, X: ArrayLike) -> Array:
         """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
@@ -124,8 +123,9 @@ class FeatureClustering(
         rows = self._check_new(X)
         signed = self._features.is_signed
         sums = np.zeros(())
+        found = self._nearest_clusters(rows)
         for psi in self._blocks(rows):
-            labels = assign(psi, self._spectrum, self._partition)
+            labels, found = found[: psi.shape[0]], found[psi.shape[0] :]
             weights = normalized(psi, self._spectrum) if signed else row_stochastic(psi)
             sums = sums + len(labels) * cluster_shares(weights, labels, self.n_clusters_)
         return kernel_modularity(sums / len(rows)) if signed else modularity(sums / len(rows))
@@ -148,6 +148,10 @@ class FeatureClustering(
         """Rows (n, q) as the features see them."""
         self._preparation = prepare_rows(x, center=self._center_rows, unit=False, max_columns=None)
         return self._preparation(x)
+
+    def _nearest_clusters(self, rows: Array) -> Labels:
+        """Cluster (n,) of each prepared row (n, q)."""
+        return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
 
     def _prepare_landmarks(self, landmarks: str | ArrayLike, count: int, rows: Array) -> tuple[str | ArrayLike, int]:
         """Landmarks for prepared rows (n, q), and how many: the user's own are prepared as rows are."""

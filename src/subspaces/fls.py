@@ -23,8 +23,8 @@ from subspaces._validation import (
 )
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
-from subspaces.cluster_model import MODEL_ROWS, model_clusters
-from subspaces.confidence import Voter, confidence, half_opinions, matched_voters, warn_if_coin_toss
+from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
+from subspaces.confidence import Voter, confidence, half_opinions, matched_voters, vote, warn_if_coin_toss
 from subspaces.decisions import flats_decision, partition_decision
 from subspaces.feature_clustering import FeatureClustering, unless_auto
 from subspaces.flat_clusters import flat_partition
@@ -32,7 +32,7 @@ from subspaces.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.partition import KINDS, Partition, PartitionChoice, assign, at_most
+from subspaces.partition import KINDS, Partition, PartitionChoice, at_most
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
@@ -50,7 +50,7 @@ FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
-# Where every row is a landmark, further draws take this share of the rows.
+# Where every row is a landmark, or landmarks are given, further draws take this share of them.
 FEWER_LANDMARKS = 0.6
 
 
@@ -105,10 +105,10 @@ class FLS(FeatureClustering):
         are flat as a whole. With n_nearest=None there is k-means only.
     n_draws : int, default=1
         Number of landmark draws. Several vote on the label of each row, which removes bad draws and takes as many
-        times longer.
+        times longer; `flats_`, `transform` and `choice_` tell of the first.
     detect_outliers : bool or float, default=False
         Whether rows that no cluster reaches are labelled -1, by `labels_` and `predict`: True lets the rows decide how
-        many there are, a number from 0 to 1 is their share.
+        many there are, a number between 0 and 1 is their share.
     max_clusters : int, default=10
         Most clusters that n_clusters="auto" considers.
     random_state : int, RandomState instance or None, default=None
@@ -293,9 +293,8 @@ class FLS(FeatureClustering):
     def _nearest_clusters(self, rows: Array) -> Labels:
         """Cluster (n,) of each prepared row (n, q), outlier or not."""
         if not self._voters:
-            return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
-        votes = [voter.shares(rows) for voter in self._voters]
-        return np.mean(votes, axis=0).argmax(axis=1).astype(np.int32)
+            return super()._nearest_clusters(rows)
+        return vote([voter.shares(rows) for voter in self._voters])
 
     def _check_parameters(self, x: Array) -> None:
         check_integer("max_clusters", self.max_clusters, low=1)
@@ -382,7 +381,14 @@ class FLS(FeatureClustering):
     def _choose_n_clusters(self, rows: Array, at_origin: bool, rng: np.random.RandomState) -> None:
         """The number of flats where clusters are flat; else the number of clusters of the graph."""
         most = min(self.max_clusters, len(rows))
-        decision = decide_n_clusters(rows, most, affine=True, rng=rng, verbose=self.verbose)
+        decision = decide_n_clusters(
+            rows,
+            most,
+            affine=True if is_auto(self.affine) else bool(self.affine),
+            max_dim=unless_auto(self.subspace_dim),
+            rng=rng,
+            verbose=self.verbose,
+        )
         if not decision.chosen["flat"] and most > 1:
             decision = decide_by_graph(rows, most, self._settings(rows, most, at_origin), rng, flats=decision)
         self.n_clusters_ = int(decision.chosen["n_clusters"])
@@ -396,6 +402,9 @@ class FLS(FeatureClustering):
         if again and count >= n:
             count = max(1, int(FEWER_LANDMARKS * n))
         landmarks, count = self._prepare_landmarks(self.landmarks, count, rows)
+        if again and not isinstance(landmarks, str):
+            chosen = rng.choice(count, max(1, int(FEWER_LANDMARKS * count)), replace=False)
+            landmarks = np.asarray(landmarks)[chosen]
         n_nearest: int | None = unless_auto(self.n_nearest)
         if is_auto(self.n_nearest):
             n_nearest = 5 if count < n else 8
@@ -440,13 +449,16 @@ class FLS(FeatureClustering):
             for _ in range(self.n_draws - 1):
                 features.append(self._fit_features(rows, rng, again=True))
                 draws.append(self._draw(features[-1], rows, rng))
-            self._voters = matched_voters(features, draws, self.n_clusters_)
-            opinions = [voter.shares(rows) for voter in self._voters]
-            self.labels_ = np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
+            voters = matched_voters(features, draws, self.n_clusters_)
+            opinions = [voter.shares(rows) for voter in voters]
+            voted = vote(opinions)
+            # Where draws do not agree at all, a vote can leave a cluster empty; one draw has them all.
+            if len(np.unique(voted)) >= len(np.unique(draw.labels)):
+                self.labels_, self._voters = voted, voters
         else:
             final = self._final_partition if draw.partition.origin == "flats" else None
             opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
-        found = confidence(self.labels_, opinions, draw.inliers)
+        found = confidence(self.labels_, opinions, draw.inliers, voted=self.n_draws > 1)
         self.confidence_, self.agreement_ = found.rows, found.overall
         warn_if_coin_toss(self.agreement_)
 
@@ -466,6 +478,7 @@ class FLS(FeatureClustering):
     def _describe_clusters(self, rows: Array) -> None:
         """What the clusters look like, and which rows belong to none."""
         plain = self._plain
+        # Which rows tell what clusters look like is no choice of the method: the stream of draws stays as it is.
         index = at_most(np.arange(len(rows)), MODEL_ROWS, np.random.RandomState(0))
         self._model = model_clusters(plain[index], self.labels_[index], self.n_clusters_, affine=self.affine_)
         dim: int | None = unless_auto(self.subspace_dim)
@@ -475,7 +488,7 @@ class FLS(FeatureClustering):
         # What was asked for here holds for `predict`, whatever the parameter becomes.
         self._detect = self.detect_outliers
         if not isinstance(self._detect, bool | np.bool_):
-            self._outlier_limit = float(np.quantile(self.outlier_scores_, 1 - self._detect))
+            self._outlier_limit = limit_of_share(self.outlier_scores_, float(self._detect))
         if self._detect:
             self.labels_ = self._predict(plain)
         self.choice_ = Choice(tuple(self._decisions))

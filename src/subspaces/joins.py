@@ -35,7 +35,7 @@ ROWS_PER_PART = 10
 WEAK_JOIN = 0.005
 EVENNESS = 0.25
 # Groups smaller than this share of an average cluster are no clusters of their own.
-SMALL_CLUSTER = 0.045
+SMALL_CLUSTER = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
