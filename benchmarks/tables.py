@@ -234,6 +234,7 @@ def count() -> list[str]:
 def flats_right(flats: dict[str, Any], name: str, method: str) -> str:
     """How often an estimator of flats finds the number, for the same model under the name it has there."""
     dims, space, share = re.fullmatch(r"\((.*)\) (\S+) (\S+)", name).groups()  # type: ignore[union-attr]
+    dims = dims.replace("3, 4, 5, 6, 7", "3-7")
     return f"{flats[f'{dims} in {space}, {share} outliers'][method]['right']:.0%} right"
 
 
