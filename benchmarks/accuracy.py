@@ -10,7 +10,6 @@ from the folder named by SUBSPACES_DATA.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -18,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
+from kept import opened
 from sklearn.datasets import load_digits
 
-import subspaces
 from subspaces import FLS
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
 from subspaces.metrics import clustering_accuracy
@@ -96,14 +94,7 @@ def measure(load: Load, n_clusters: int, draws: int) -> dict[str, Any]:
 
 
 def main(prefixes: list[str]) -> None:
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    kept["command"] = "python benchmarks/accuracy.py"
-    kept["versions"] = {
-        "subspaces": subspaces.__version__,
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
+    kept = opened(RESULTS, "python benchmarks/accuracy.py")
     results = kept.setdefault("results", {})
     for name, (load, n_clusters, draws) in data_sets().items():
         if prefixes and not name.startswith(tuple(prefixes)):

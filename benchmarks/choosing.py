@@ -10,7 +10,6 @@ by SUBSPACES_DATA.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 import time
 import warnings
@@ -20,16 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
-from scipy.optimize import linear_sum_assignment
+from kept import opened
 from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import recall_score, roc_auc_score
 
-import subspaces
 from subspaces import FLS
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
-from subspaces.metrics import clustering_accuracy
+from subspaces.metrics import clustering_accuracy, match_labels
 
 RESULTS = Path(__file__).parent / "results" / "choosing.json"
 MODELS = {"R^6": ((2, 2), 6), "R^10": ((4, 5, 6), 10), "R^20": ((5, 6, 7), 20), "R^80": ((3, 4, 5, 6, 7), 80)}
@@ -77,23 +74,13 @@ def unequal_sets() -> dict[str, tuple[Callable[[int], Rows], int]]:
     return sets
 
 
-def matched(y: Any, labels: Any) -> tuple[Any, Any]:
-    """Rows of each class in each cluster, and the cluster that stands for each class."""
-    _, classes = np.unique(y, return_inverse=True)
-    table = np.zeros((classes.max() + 1, max(labels.max(), classes.max()) + 1))
-    np.add.at(table, (classes, labels), 1)
-    return table, linear_sum_assignment(-table)[1]
-
-
 def balanced_accuracy(y: Any, labels: Any) -> float:
-    table, clusters = matched(y, labels)
-    return float(np.mean(table[np.arange(len(table)), clusters] / table.sum(axis=1)))
+    return float(recall_score(y, match_labels(y, labels), labels=np.unique(y), average="macro"))
 
 
 def confidence_auc(y: Any, labels: Any, confidence: Any) -> float | None:
     """How well confidence tells right rows from wrong ones; None where all are right."""
-    _, clusters = matched(y, labels)
-    right = clusters[np.unique(y, return_inverse=True)[1]] == labels
+    right = match_labels(y, labels) == y
     return None if right.all() else round(float(roc_auc_score(right, confidence)), 4)
 
 
@@ -246,14 +233,7 @@ PARTS = {part.__name__: part for part in (unequal, motions, count, outliers, con
 
 
 def main(names: list[str]) -> None:
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    kept["command"] = "python benchmarks/choosing.py"
-    kept["versions"] = {
-        "subspaces": subspaces.__version__,
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
+    kept = opened(RESULTS, "python benchmarks/choosing.py")
     results = kept.setdefault("results", {})
     for part in names or PARTS:
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -210,7 +210,7 @@ class TestEstimator:
 
     def test_dimensions_come_from_a_sample(self, planes, monkeypatch):
         whole = small().fit(planes[0])
-        monkeypatch.setattr(kflats, "DESCRIBED_ROWS", 80)
+        monkeypatch.setattr(kflats, "MODEL_ROWS", 80)
         some = small().fit(planes[0])
         np.testing.assert_array_equal(whole.labels_, some.labels_)
         assert some.cluster_dims_.tolist() == [2, 2]

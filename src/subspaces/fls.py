@@ -351,10 +351,9 @@ class FLS(FeatureClustering):
             affine_margin=AFFINE_MARGIN_AT_ORIGIN if at_origin else AFFINE_MARGIN,
             verbose=self.verbose,
         )
-        self._setting = self._search.setting
         if self._search.trials:
             self._decisions.append(flats_decision(self._search))
-        self._preparation = replace(preparation, unit=self._setting.unit)
+        self._preparation = replace(preparation, unit=self._search.setting.unit)
         self._sample = at_most(np.arange(len(rows)), FLAT_ROWS, rng)
         self._plain = rows
         return self._scaled(rows)
@@ -397,7 +396,7 @@ class FLS(FeatureClustering):
 
     def _fit_features(self, rows: Array, rng: np.random.RandomState, *, again: bool = False) -> SubspaceFeatures:
         """Landmark points and a flat at each; `again` for others than before."""
-        n, setting = len(rows), self._setting
+        n, setting = len(rows), self._search.setting
         count: int = unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
         if again and count >= n:
             count = max(1, int(FEWER_LANDMARKS * n))

@@ -28,9 +28,11 @@ from subspaces._validation import (
 from subspaces.candidate_flats import lbf_starts, random_starts, sample_rows
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
+from subspaces.cluster_model import MODEL_ROWS
 from subspaces.description import describe
 from subspaces.flat_dimension import level_knee, log_level, search_dims
 from subspaces.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
+from subspaces.partition import at_most
 
 LOSSES = ("squared", "median")
 # Labels that stand still while the energy falls by a smaller share have arrived.
@@ -39,8 +41,6 @@ TOLERANCE = 1e-5
 SEARCH_ROWS = 4000
 SEARCH_STARTS = 3
 SEARCH_STEPS = 30
-# So many rows tell the dimension of each cluster.
-DESCRIBED_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,7 +257,7 @@ class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self.flats_, self._unit = fit.flats, self.normalize
         self.subspace_dim_ = fit.flats.dim
         self._n_features_out = len(fit.flats)
-        some = rng.permutation(len(rows))[:DESCRIBED_ROWS] if len(rows) > DESCRIBED_ROWS else slice(None)
+        some = at_most(np.arange(len(rows)), MODEL_ROWS, rng)
         self.cluster_dims_ = describe(rows[some], fit.labels[some], self.n_clusters_, affine=self.affine).dims
 
 
