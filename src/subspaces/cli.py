@@ -14,6 +14,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     options = _parser().parse_args(arguments)
     try:
+        if options.command == "reproduce":
+            return _reproduce(options)
         return _demo(options.picture, options.seed)
     except KeyboardInterrupt:
         _progress("interrupted")
@@ -30,7 +32,44 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="compare FLS with k-means and spectral clustering, draw a picture")
     demo.add_argument("--picture", type=Path, default=Path("subspaces-demo.png"), help="where the picture goes")
     demo.add_argument("--seed", type=int, default=0, help="seed of the data and of every method")
+    _add_reproduce(commands.add_parser("reproduce", help="print the tables of the paper beside ours"))
     return parser
+
+
+def _add_reproduce(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Run the experiments of the paper and print its tables beside ours. Every finished draw is kept: interrupt it "
+        "as you like, the same command goes on where it was."
+    )
+    parser.add_argument(
+        "which",
+        nargs="*",
+        metavar="TABLE",
+        help="synthetic, mnist, faces, pendigits, beyond, tradeoff, robustness, theory, or all (default)",
+    )
+    parser.add_argument("--methods", help="some methods only, with commas: fls,lbf,ssc,sssc,fls-paper,...")
+    parser.add_argument("--draws", type=int, help="number of draws of each data set (default: those of the paper)")
+    parser.add_argument("--jobs", type=int, help="draws at a time, a process of one core each (default: all cores)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where SSC runs on large data sets")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/paper/results"), help="folder of the results")
+    parser.add_argument("--again", action="store_true", help="measure anew what is kept")
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from subspaces.reproduce.command import reproduce
+
+    reproduce(
+        options.which,
+        out=options.out,
+        methods=options.methods,
+        draws=options.draws,
+        jobs=options.jobs,
+        device=options.device,
+        again=options.again,
+        say=print,
+        progress=_progress,
+    )
+    return 0
 
 
 def _demo(picture: Path, seed: int) -> int:

@@ -1,0 +1,142 @@
+"""`subspaces reproduce`: run what is missing, keep it, print the tables, write the page and the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from subspaces.reproduce._files import write_whole
+from subspaces.reproduce.beyond import BEYOND_METHODS, beyond_tasks
+from subspaces.reproduce.grid import grids
+from subspaces.reproduce.kept import Kept
+from subspaces.reproduce.machine import n_cores
+from subspaces.reproduce.methods import METHODS, PAPER_METHODS
+from subspaces.reproduce.notes import PICTURES
+from subspaces.reproduce.page import EXPERIMENTS, html, read_records
+from subspaces.reproduce.paper_tables import table_tasks
+from subspaces.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
+from subspaces.reproduce.runner import Progress, run
+from subspaces.reproduce.task import Task
+from subspaces.reproduce.text import text_page
+from subspaces.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
+
+PAGE = "paper.html"
+OFFERED = {
+    **dict.fromkeys(("synthetic", "mnist", "faces", "pendigits"), PAPER_METHODS),
+    "beyond": BEYOND_METHODS,
+    "tradeoff": TRADEOFF_METHODS,
+    "robustness": ROBUSTNESS_METHODS,
+}
+
+
+def reproduce(
+    which: Sequence[str],
+    *,
+    out: Path,
+    methods: str | None,
+    draws: int | None,
+    jobs: int | None,
+    device: str,
+    again: bool,
+    say: Callable[[str], None],
+    progress: Progress,
+) -> None:
+    """Run experiments; `say` gets the tables, `progress` each finished draw. Raises before work begins if it can."""
+    chosen = chosen_experiments(which)
+    keys = chosen_methods(methods)
+    if draws is not None and draws < 1:
+        raise ValueError(f"--draws {draws} must be at least 1.")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"--jobs {jobs} must be at least 1.")
+    plan = {name: _tasks(name, keys, draws, device) for name in chosen if name != "theory"}
+    plan = {name: tasks for name, tasks in plan.items() if tasks}
+    if not plan and "theory" not in chosen:
+        offered = sorted({key for name in chosen for key in OFFERED[name]})
+        raise ValueError(f"--methods {methods}: {' and '.join(chosen)} has none of them, but {', '.join(offered)}.")
+    _check(chosen, plan, device)
+    _check_folder(out, chosen)
+    for name, tasks in plan.items():
+        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, progress=progress)
+        _draw(name, out)
+    if "theory" in chosen:
+        from subspaces.reproduce.theory import reproduce_theory
+
+        reproduce_theory(out, again=again, progress=progress)
+    _finish(out, chosen, say)
+
+
+def chosen_experiments(which: Sequence[str]) -> list[str]:
+    """The experiments that these words name, in order, each once."""
+    for name in which:
+        if name not in (*EXPERIMENTS, "all"):
+            raise ValueError(f"reproduce {name}: there is no such table; use {', '.join(EXPERIMENTS)} or all.")
+    everything = not which or "all" in which
+    return [name for name in EXPERIMENTS if everything or name in which]
+
+
+def chosen_methods(text: str | None) -> list[str] | None:
+    """The methods that a list with commas names; None, all of them."""
+    if text is None:
+        return None
+    keys = [key.strip().lower() for key in text.split(",") if key.strip()]
+    unknown = [key for key in keys if key not in METHODS]
+    if unknown or not keys:
+        named = ", ".join(unknown) or "nothing"
+        raise ValueError(f"--methods {text}: {named} is not known; use {', '.join(METHODS)}, with commas between.")
+    return keys
+
+
+def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str) -> list[Task]:
+    methods = [key for key in OFFERED[name] if keys is None or key in keys]
+    if name == "beyond":
+        return beyond_tasks(methods, draws)
+    if name == "tradeoff":
+        return tradeoff_tasks(methods, draws)
+    if name == "robustness":
+        return robustness_tasks(methods, draws)
+    return table_tasks(name, methods, draws, device)
+
+
+def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> None:
+    """Find out what is missing before work begins: matplotlib, the device, files of data."""
+    from subspaces.reproduce.data import fetch
+    from subspaces.reproduce.measure import check_device
+    from subspaces.reproduce.pictures import check_matplotlib
+
+    if any(name in PICTURES for name in chosen):
+        check_matplotlib()
+    check_device(device)
+    fetch(task.data["set"] for tasks in plan.values() for task in tasks)
+
+
+def _check_folder(out: Path, chosen: Sequence[str]) -> None:
+    """Refuse a folder that cannot be written to, or that holds damaged results."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ValueError(f"--out {out} is a file: name a folder.") from None
+    write_whole(out / ".writable", b"")
+    (out / ".writable").unlink(missing_ok=True)
+    # Others in the folder make the page with them.
+    read_records(out)
+
+
+def _draw(name: str, out: Path) -> None:
+    from subspaces.reproduce.pictures import draw_robustness, draw_tradeoff
+
+    drawers = {"tradeoff": draw_tradeoff, "robustness": draw_robustness}
+    if name in drawers:
+        write_whole(out / f"{name}.png", drawers[name](Kept(out, name).read()))
+
+
+def _finish(out: Path, chosen: Sequence[str], say: Callable[[str], None]) -> None:
+    records = read_records(out)
+    tables = grids({name: record for name, record in records.items() if name in chosen})
+    if tables:
+        say(text_page(tables))
+    pictures = {name: out / f"{name}.png" for name in PICTURES if (out / f"{name}.png").exists()}
+    write_whole(out / PAGE, html(records, {name: path.read_bytes() for name, path in pictures.items()}))
+    for name in chosen:
+        if name in pictures:
+            say(f"picture: {pictures[name]}")
+    say(f"page: {out / PAGE}")

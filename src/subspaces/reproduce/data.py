@@ -1,0 +1,76 @@
+"""Data sets by description: the paper's, with its preprocessing, and those of the curves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
+from subspaces.reproduce.task import Spec
+
+Rows = NDArray[np.floating]
+Classes = NDArray[np.int64]
+
+# The seed decides what is drawn here; elsewhere draws differ in the seed of the method alone.
+DRAWN = ("subspaces", "tilted", "faces")
+
+
+def load(spec: Spec, seed: int) -> tuple[Rows, Classes]:
+    """Rows (n, p) and classes (n,) of one draw, -1 for outliers."""
+    return _load(json.dumps(dict(spec)), seed if spec["set"] in DRAWN else 0)
+
+
+@lru_cache(maxsize=1)
+def _load(text: str, seed: int) -> tuple[Rows, Classes]:
+    spec = json.loads(text)
+    name = spec.pop("set")
+    if name == "subspaces":
+        return make_subspaces(spec.pop("dims"), spec.pop("ambient_dim"), **spec, random_state=seed)
+    if name == "tilted":
+        return tilted_subspaces(**spec, random_state=seed)
+    if name == "mnist":
+        return load_mnist(spec.pop("digits"), **spec)
+    if name == "pendigits":
+        return load_pendigits(**spec)
+    if name == "faces":
+        return load_yaleb(spec.pop("n_persons"), **spec, random_state=seed)
+    raise ValueError(f"there is no data set {name!r}.")
+
+
+def fetch(names: Iterable[str]) -> None:
+    """Make sure that the files of these data sets are there, downloaded if need be, before work begins."""
+    for name in sorted(set(names)):
+        if name == "mnist":
+            load_mnist([0], None, subset="test")
+        elif name == "pendigits":
+            load_pendigits([0])
+        elif name == "faces":
+            load_yaleb(1, n_components=None, random_state=0)
+
+
+def tilted_subspaces(
+    angle: float, dim: int, ambient_dim: int, n_subspaces: int, noise: float, outliers: float, *, random_state: int
+) -> tuple[Rows, Classes]:
+    """As `make_subspaces`, with every principal angle between any two subspaces the same, in degrees.
+
+    Each basis leans from common directions towards directions of its own, so `ambient_dim` must be at least
+    `dim * (n_subspaces + 1)`.
+    """
+    rng = np.random.default_rng(random_state)
+    common = np.sqrt(max(np.cos(np.radians(angle)), 0.0))
+    turned, _ = np.linalg.qr(rng.standard_normal((ambient_dim, ambient_dim)))
+    shared, own = turned[:, :dim], turned[:, dim:]
+    # Balls come from the published model, whose subspaces are then exchanged for these.
+    rows, classes, bases, _ = make_subspaces(
+        [dim] * n_subspaces, ambient_dim, noise=0.0, outliers=outliers, min_angle=0, random_state=rng, return_bases=True
+    )
+    for index, basis in enumerate(bases):
+        leaning = common * shared + np.sqrt(1 - common**2) * own[:, dim * index : dim * (index + 1)]
+        rows[classes == index] = rows[classes == index] @ basis @ leaning.T
+    inliers = classes >= 0
+    rows[inliers] += noise * rng.standard_normal((int(inliers.sum()), ambient_dim))
+    return rows, classes

@@ -1,0 +1,62 @@
+"""Estimators by description, and their parameters as JSON can hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from subspaces import FLS, LBF, SSC, SSSC
+from subspaces.reproduce.task import Spec
+
+BUILDERS = {
+    "FLS": FLS,
+    "FLS.paper": FLS.paper,
+    "LBF": LBF,
+    "SSC": SSC,
+    "SSSC": SSSC,
+    "KMeans": KMeans,
+    "SpectralClustering": SpectralClustering,
+}
+# What differs from draw to draw, or says nothing about the result.
+LEFT_OUT = ("random_state", "verbose", "n_clusters", "memory", "steps", "n_jobs")
+
+
+def build(spec: Spec, n_clusters: int, seed: int | None) -> Any:
+    """The estimator that `spec` names, not fitted."""
+    if spec["name"] == "Nystroem + KMeans":
+        return nystroem_kmeans(n_clusters, seed, **spec["given"])
+    return BUILDERS[spec["name"]](n_clusters, **spec["given"], random_state=seed)
+
+
+def nystroem_kmeans(n_clusters: int, seed: int | None, *, n_components: int) -> Pipeline:
+    """k-means of Nystroem features, rows scaled to variance one as a whole: so gamma is that of SVC's "scale"."""
+    return make_pipeline(
+        FunctionTransformer(_unit_variance),
+        Nystroem(n_components=n_components, random_state=seed),
+        KMeans(n_clusters, n_init=10, random_state=seed),
+    )
+
+
+def _unit_variance(rows: Any) -> Any:
+    return rows / rows.std()
+
+
+def parameters(spec: Spec, n_clusters: int) -> dict[str, Any]:
+    """Every parameter of the estimator, defaults among them."""
+    given = build(spec, n_clusters, None).get_params()
+    return {
+        name: _plain(value)
+        for name, value in sorted(given.items())
+        if name.split("__")[-1] not in LEFT_OUT and not isinstance(value, BaseEstimator)
+    }
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.__name__ if callable(value) else repr(value)

@@ -1,0 +1,146 @@
+"""Tables as plain words: what each cell shows, from kept results, for every way to write it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from subspaces.reproduce import beyond
+from subspaces.reproduce._published import Printed
+from subspaces.reproduce.methods import METHODS, PAPER_METHODS, Method
+from subspaces.reproduce.paper_tables import TABLES, Cell, Table
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One cell: ours, the paper's below it. Empty words where there is nothing to show."""
+
+    accuracy: str = ""
+    seconds: str = ""
+    spread: str = ""  # lowest and highest accuracy
+    note: str = ""  # what is unlike the other cells
+    paper: str = ""
+    best: bool = False
+    fastest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method; methods that are told more are compared among themselves."""
+
+    title: str
+    told_dim: bool
+    cells: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def grids(records: Mapping[str, Record]) -> list[Grid]:
+    """The tables of the paper and those beyond, as far as results are kept."""
+    found = []
+    for table in TABLES:
+        if _any_draw(records.get(table.experiment)):
+            found.append(_paper_grid(table, records[table.experiment]))
+    if _any_draw(records.get("beyond")):
+        found.append(_beyond_grid(records["beyond"]))
+    return found
+
+
+def _any_draw(record: Record | None) -> bool:
+    return record is not None and any(
+        entry["draws"] for methods in record["cells"].values() for entry in methods.values()
+    )
+
+
+def _paper_grid(table: Table, record: Record) -> Grid:
+    rows = []
+    for key in PAPER_METHODS:
+        method = METHODS[key]
+        shown = [
+            replace(_shown(record, cell, key), paper=printed_text(table.printed(method, cell))) for cell in table.cells
+        ]
+        rows.append(_row(method, shown))
+    caption = f"Table {table.number}. {table.caption}, {table.cells[0].draws} draws"
+    return _with_best(Grid(caption, tuple(cell.title for cell in table.cells), tuple(rows)))
+
+
+def _beyond_grid(record: Record) -> Grid:
+    rows = []
+    for key in beyond.BEYOND_METHODS:
+        shown = [
+            _shown(record, cell, key) if beyond.feasible(key, cell) else Shown(note="not run: too many rows")
+            for cell in beyond.CELLS
+        ]
+        rows.append(_row(METHODS[key], shown))
+    columns = tuple(f"{cell.title} ({cell.shape[0]:,})" for cell in beyond.CELLS)
+    caption = f"Beyond the paper: whole data sets (number of rows), {beyond.CELLS[0].draws} draws"
+    return _with_best(Grid(caption, columns, tuple(rows)))
+
+
+def _row(method: Method, shown: Sequence[Shown]) -> Row:
+    return Row(method.title, method.told_dim, tuple(shown))
+
+
+def _shown(record: Record, cell: Cell, key: str) -> Shown:
+    entry = record["cells"].get(cell.name, {}).get(key)
+    if entry is None or not entry["draws"]:
+        return Shown()
+    draws = entry["draws"]
+    scores = [draw["accuracy"] for draw in draws]
+    seconds = [draw["seconds"] for draw in draws]
+    notes = sorted({f"on {draw['device']}" for draw in draws if "device" in draw})
+    if len(draws) != cell.draws:
+        notes.append(f"{len(draws)} of {cell.draws} draws")
+    return Shown(
+        accuracy=f"{sum(scores) / len(scores):.3f}",
+        seconds=seconds_text(sum(seconds) / len(seconds)),
+        spread=f"{min(scores):.3f}–{max(scores):.3f}",
+        note=", ".join(notes),
+    )
+
+
+def _with_best(grid: Grid) -> Grid:
+    """The same with the best accuracy and the least time of each column marked, by what is shown; ties all win.
+
+    Methods that are told the dimension are compared among themselves, and times on a device with none.
+    """
+    rows = [list(row.cells) for row in grid.rows]
+    for column in range(len(grid.columns)):
+        for told in (False, True):
+            group = [i for i, row in enumerate(grid.rows) if row.told_dim is told and rows[i][column].accuracy]
+            if not group:
+                continue
+            most = max(float(rows[i][column].accuracy) for i in group)
+            times = {i: _number(rows[i][column].seconds) for i in group if "on " not in rows[i][column].note}
+            least = min(times.values(), default=-1.0)
+            for i in group:
+                cell = rows[i][column]
+                rows[i][column] = replace(cell, best=float(cell.accuracy) == most, fastest=times.get(i) == least)
+    changed = tuple(replace(row, cells=tuple(cells)) for row, cells in zip(grid.rows, rows, strict=True))
+    return replace(grid, rows=changed)
+
+
+def _number(text: str) -> float:
+    return float(text.removesuffix(" s").replace(",", ""))
+
+
+def seconds_text(seconds: float) -> str:
+    """Seconds with two digits or so."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def printed_text(printed: Printed | None) -> str:
+    """What the paper prints."""
+    return "N/A" if printed is None else f"{printed.accuracy:.2f} ({printed.seconds:,g} s)"

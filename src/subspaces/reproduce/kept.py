@@ -1,0 +1,139 @@
+"""Results kept from run to run: one JSON file for each experiment, whole after every draw."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from subspaces.reproduce._files import write_whole
+from subspaces.reproduce.task import Outcome, Task, fingerprint
+
+FORMAT = 1
+REMEDY = "move it away to measure anew, or choose another folder with --out."
+
+
+class Kept:
+    """The results of one experiment: `cells`, by data and method, with every draw.
+
+    Draws count for a task only where its description has the same fingerprint: another parameter or other data
+    make a new start.
+    """
+
+    def __init__(self, folder: Path, experiment: str) -> None:
+        self.path = folder / f"{experiment}.json"
+        self.experiment = experiment
+
+    def read(self) -> dict[str, Any]:
+        """What is kept, checked; empty where there is no file."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return {"experiment": self.experiment, "format": FORMAT, "environments": [], "cells": {}}
+        except UnicodeDecodeError:
+            raise ValueError(f"{self.path} is damaged (not text): {REMEDY}") from None
+        try:
+            record = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"{self.path} is damaged ({error}): {REMEDY}") from None
+        if not isinstance(record, dict) or record.get("experiment") != self.experiment:
+            raise ValueError(f"{self.path} does not hold results of `reproduce {self.experiment}`: {REMEDY}")
+        if record.get("format") != FORMAT:
+            raise ValueError(f"{self.path} has format {record.get('format')!r}, not {FORMAT}: {REMEDY}")
+        if not _well_formed(record):
+            raise ValueError(f"{self.path} is damaged (cells or draws are not what they should be): {REMEDY}")
+        return record
+
+    def missing(self, tasks: list[Task]) -> list[Task]:
+        """The tasks whose result is not kept yet."""
+        cells = self.read()["cells"]
+        prints: dict[tuple[str, str], str] = {}
+        left = []
+        for task in tasks:
+            key = (task.cell, task.method)
+            if key not in prints:
+                prints[key] = fingerprint(task.describe())
+            entry = cells.get(task.cell, {}).get(task.method)
+            same = entry is not None and entry["fingerprint"] == prints[key]
+            if not same or all(draw["seed"] != task.seed for draw in entry["draws"]):
+                left.append(task)
+        return left
+
+    def add(self, task: Task, outcome: Outcome, environment: dict[str, Any]) -> None:
+        """Keep one result at once. The file is read anew, so that several commands may fill it in turn."""
+        record = self.read()
+        if environment not in record["environments"]:
+            record["environments"].append(environment)
+        description = task.describe()
+        fresh = {
+            "fingerprint": fingerprint(description),
+            **description,
+            "shape": list(outcome.shape),
+            "tags": dict(task.tags),
+            "draws": [],
+        }
+        methods = record["cells"].setdefault(task.cell, {})
+        old = methods.get(task.method)
+        same = old is not None and old["fingerprint"] == fresh["fingerprint"]
+        draw: dict[str, Any] = {
+            "seed": task.seed,
+            "accuracy": outcome.accuracy,
+            "seconds": outcome.seconds,
+            "environment": record["environments"].index(environment),
+        }
+        if outcome.device is not None:
+            draw["device"] = outcome.device
+        others = [each for each in old["draws"] if each["seed"] != task.seed] if same else []
+        fresh["draws"] = sorted([*others, draw], key=lambda each: each["seed"])
+        methods[task.method] = fresh
+        self.write(record)
+
+    def forget(self, tasks: list[Task]) -> None:
+        """Drop the results of these tasks, so that they are measured anew."""
+        record = self.read()
+        for task in tasks:
+            entry = record["cells"].get(task.cell, {}).get(task.method)
+            if entry is not None:
+                entry["draws"] = [draw for draw in entry["draws"] if draw["seed"] != task.seed]
+        if record["cells"]:
+            self.write(record)
+
+    def write(self, record: dict[str, Any]) -> None:
+        record["command"] = f"subspaces reproduce {self.experiment}"
+        write_whole(self.path, json.dumps(record, indent=1) + "\n")
+
+
+def _well_formed(record: dict[str, Any]) -> bool:
+    environments, cells = record.get("environments"), record.get("cells", {})
+    if not isinstance(environments, list) or not isinstance(cells, dict):
+        return False
+    return all(
+        isinstance(methods, dict) and all(_is_entry(entry, len(environments)) for entry in methods.values())
+        for methods in cells.values()
+    )
+
+
+def _is_entry(entry: Any, n_environments: int) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("fingerprint"), str)
+        and isinstance(entry.get("tags"), dict)
+        and isinstance(entry.get("draws"), list)
+        and all(_is_draw(draw, n_environments) for draw in entry["draws"])
+    )
+
+
+def _is_draw(draw: Any, n_environments: int) -> bool:
+    return (
+        isinstance(draw, dict)
+        and all(_is_number(draw.get(name)) for name in ("accuracy", "seconds"))
+        and all(isinstance(draw.get(name), int) for name in ("seed", "environment"))
+        and 0 <= draw["accuracy"] <= 1
+        and draw["seconds"] >= 0
+        and 0 <= draw["environment"] < n_environments
+        and isinstance(draw.get("device", ""), str)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

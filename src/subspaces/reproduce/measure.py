@@ -1,0 +1,55 @@
+"""Measuring one task: load, fit, time, score."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from subspaces.metrics import clustering_accuracy
+from subspaces.reproduce.data import load
+from subspaces.reproduce.estimators import build
+from subspaces.reproduce.task import Outcome, Task
+
+
+def measure(task: Task) -> Outcome:
+    """Accuracy of the labels, outliers left out, and seconds of `fit` with one BLAS thread; loading is not timed."""
+    rows, classes = load(task.data, task.seed)
+    shape = (int(rows.shape[0]), int(rows.shape[1]))
+    model = build(task.estimator, task.n_clusters, task.seed)
+    moved: Any = rows
+    device = None
+    if task.device != "cpu":
+        moved, device = on_device(rows, task.device)
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        # Methods warn of labels that may be poor; the accuracy says whether they are.
+        warnings.simplefilter("ignore")
+        started = time.perf_counter()
+        labels = model.fit_predict(moved)
+        seconds = time.perf_counter() - started
+    if device is not None:
+        labels = labels.cpu()
+    accuracy = clustering_accuracy(classes, np.asarray(labels))
+    return Outcome(round(float(accuracy), 4), round(seconds, 3), shape, device)
+
+
+def on_device(rows: Any, device: str) -> tuple[Any, str]:
+    """Rows as a torch tensor on the device, and the name of the device."""
+    torch = import_module("torch")
+    return torch.as_tensor(rows, device=device), str(torch.cuda.get_device_name())
+
+
+def check_device(device: str) -> None:
+    """Refuse, before any work is done, a device that is not there."""
+    if device == "cpu":
+        return
+    try:
+        torch = import_module("torch")
+    except ImportError:
+        raise ImportError(f"--device {device} needs torch: pip install torch") from None
+    if not torch.cuda.is_available():
+        raise ValueError(f"--device {device}: torch sees no CUDA device here; leave --device out to run on the CPU.")

@@ -1,0 +1,65 @@
+"""The methods that are compared, what each is told, and which row of the paper it stands beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from subspaces.reproduce.task import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One row of a table."""
+
+    key: str  # what --methods takes
+    title: str
+    estimator: str
+    told_dim: bool = False  # told the dimension of the subspaces, too, not the number of clusters alone
+    given: tuple[tuple[str, Any], ...] = ()  # parameters that are not defaults
+    paper: str | None = None  # the paper's name for it
+    codes: bool = False  # writes rows as combinations of others: the paper gives these methods faces as they are
+
+    def spec(self, dim: int | None) -> Spec:
+        """What `estimators.build` takes."""
+        given = dict(self.given)
+        if self.told_dim:
+            given["subspace_dim"] = dim
+        return {"name": self.estimator, "given": given}
+
+
+LINEAR = (("affine", False),)
+AS_PUBLISHED = (("polish", False),)
+METHODS = {
+    method.key: method
+    for method in (
+        Method("fls", "FLS", "FLS", paper="FLS"),
+        Method("lbf", "LBF", "LBF", paper="LBF"),
+        Method("ssc", "SSC", "SSC", paper="SSC", codes=True),
+        Method("sssc", "SSSC", "SSSC", paper="SSSC", codes=True),
+        Method("fls-paper", "FLS.paper, told d", "FLS.paper", told_dim=True, paper="FLS"),
+        Method("fls-linear", "FLS.paper, linear flats, told d", "FLS.paper", told_dim=True, given=LINEAR, paper="FLS"),
+        Method("lbf-paper", "LBF as published, told d", "LBF", told_dim=True, given=AS_PUBLISHED, paper="LBF"),
+        Method("kmeans", "k-means", "KMeans", given=(("n_init", 10),)),
+        Method("nystroem", "Nystroem, k-means", "Nystroem + KMeans", given=(("n_components", 500),)),
+        Method("spectral", "spectral clustering", "SpectralClustering", given=(("affinity", "nearest_neighbors"),)),
+    )
+}
+PAPER_METHODS = ("fls", "lbf", "ssc", "sssc", "fls-paper", "fls-linear", "lbf-paper")
+
+
+def rough_seconds(key: str, n_rows: int, n_columns: int) -> float:
+    """What a fit takes on one core, to order tasks and to tell how long they will last."""
+    entries = n_rows * n_columns
+    return {
+        "fls": 2 + 0.06 * n_columns + 8e-4 * n_rows,
+        "lbf": 0.5 + 0.06 * n_columns + 6e-6 * entries,
+        "ssc": 0.3 + 9e-9 * n_rows * entries,
+        "sssc": 0.5,
+        "fls-paper": 0.5 + 2e-6 * entries,
+        "fls-linear": 0.5 + 2e-6 * entries,
+        "lbf-paper": 0.1 + 5e-7 * entries,
+        "kmeans": 0.1 + 1e-6 * entries,
+        "nystroem": 0.2 + 6e-5 * n_rows,
+        "spectral": 0.2 + 4e-8 * n_rows * n_rows,
+    }[key]

@@ -1,0 +1,121 @@
+"""The four tables of the paper: data, preprocessing, draws, and the dimension that told methods are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from subspaces.reproduce._published import DIGITS, PUBLISHED, SYNTHETIC, Printed
+from subspaces.reproduce.methods import METHODS, Method, rough_seconds
+from subspaces.reproduce.task import Spec, Task
+
+# Beyond so many rows SSC runs on the device, if one is given.
+LARGE = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One data set of a table."""
+
+    name: str
+    title: str
+    data: Spec
+    n_clusters: int
+    dim: int
+    draws: int
+    shape: tuple[int, int]
+    codes_data: Spec | None = None  # what SSC and SSSC get, if something else
+
+    def data_for(self, method: Method) -> Spec:
+        """The data as the paper gives them to this method."""
+        return self.codes_data if method.codes and self.codes_data is not None else self.data
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the paper, or the part of it that one experiment fills."""
+
+    number: int
+    caption: str
+    experiment: str
+    published: str  # key of PUBLISHED
+    cells: tuple[Cell, ...]
+
+    def printed(self, method: Method, cell: Cell) -> Printed | None:
+        """What the paper prints for the method; None is N/A."""
+        row = PUBLISHED[self.published][method.paper or ""]
+        return row[self.cells.index(cell)]
+
+
+def _synthetic(outliers: float) -> tuple[Cell, ...]:
+    models = (((2, 2), 6, 2), ((4, 5, 6), 10, 5), ((5, 6, 7), 20, 6), ((3, 4, 5, 6, 7), 80, 5))
+    titles = ("(2, 2) in R⁶", "(4, 5, 6) in R¹⁰", "(5, 6, 7) in R²⁰", "(3, 4, 5, 6, 7) in R⁸⁰")
+    return tuple(
+        Cell(
+            name=f"{name} {outliers:.0%}",
+            title=title,
+            data={"set": "subspaces", "dims": list(dims), "ambient_dim": width, "outliers": outliers},
+            n_clusters=len(dims),
+            dim=dim,
+            draws=10,
+            shape=(int(250 * len(dims) / (1 - outliers)), width),
+        )
+        for name, title, (dims, width, dim) in zip(SYNTHETIC, titles, models, strict=True)
+    )
+
+
+def _mnist() -> tuple[Cell, ...]:
+    rows = (13007, 11791, 17651, 17900, 29444, 54077)
+    return tuple(
+        Cell(
+            name=f"MNIST {name}",
+            title=f"[{name.replace('-', '–').replace(',', ', ')}]",
+            data={"set": "mnist", "digits": digits, "n_components": 80},
+            n_clusters=len(digits),
+            dim=3,
+            draws=3,
+            shape=(n_rows, 80),
+        )
+        for name, digits, n_rows in zip(DIGITS, map(_digits, DIGITS), rows, strict=True)
+    )
+
+
+def _digits(name: str) -> list[int]:
+    return list(range(1, 10)) if name == "1-9" else [int(digit) for digit in name.split(",")]
+
+
+def _faces(drop: int) -> Spec:
+    return {"set": "faces", "n_persons": 8, "n_components": 80, "drop_components": drop}
+
+
+FACES = Cell("Extended Yale B, 8 persons", "Extended Yale B, 8 persons", _faces(2), 8, 3, 10, (510, 78), _faces(0))
+PEN_DIGITS = Cell("penDigits", "penDigits", {"set": "pendigits"}, 10, 3, 5, (7494, 16))
+
+TABLES = (
+    Table(1, "Synthetic data, 5 % outliers", "synthetic", "synthetic 5%", _synthetic(0.05)),
+    Table(2, "Synthetic data, 30 % outliers", "synthetic", "synthetic 30%", _synthetic(0.3)),
+    Table(3, "MNIST, training images", "mnist", "mnist", _mnist()),
+    Table(4, "Extended Yale B", "faces", "faces", (FACES,)),
+    Table(4, "penDigits", "pendigits", "pendigits", (PEN_DIGITS,)),
+)
+
+
+def table_tasks(experiment: str, methods: Sequence[str], draws: int | None, device: str) -> list[Task]:
+    """Everything that fills the tables of one experiment."""
+    return [
+        Task(
+            cell=cell.name,
+            method=key,
+            data=cell.data_for(METHODS[key]),
+            estimator=METHODS[key].spec(cell.dim),
+            n_clusters=cell.n_clusters,
+            seed=seed,
+            weight=rough_seconds(key, *cell.shape),
+            device=device if key == "ssc" and cell.shape[0] > LARGE else "cpu",
+        )
+        for table in TABLES
+        if table.experiment == experiment
+        for cell in table.cells
+        for key in methods
+        for seed in range(draws or cell.draws)
+    ]

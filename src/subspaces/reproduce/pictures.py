@@ -1,0 +1,125 @@
+"""Pictures of the curves: accuracy against time, and against what makes a problem hard."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subspaces.reproduce import robustness, tradeoff
+from subspaces.reproduce.methods import METHODS
+
+# Distinct with and without colour vision.
+STYLES = {
+    "fls": ("#0072b2", "o", "-"),
+    "lbf": ("#d55e00", "s", "-"),
+    "sssc": ("#009e73", "^", "-"),
+    "kmeans": ("#777777", "v", "--"),
+    "nystroem": ("#cc79a7", "D", "--"),
+    "spectral": ("#b8860b", "P", "--"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The draws of one method at one value."""
+
+    value: float
+    seconds: float
+    mean: float
+    low: float
+    high: float
+
+
+def check_matplotlib() -> None:
+    """Refuse, before any work is done, a picture that could not be drawn."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+
+
+def points(record: Mapping[str, Any]) -> dict[str, dict[str, list[Point]]]:
+    """By curve and method: what was measured, by value."""
+    found: dict[str, dict[str, list[Point]]] = {}
+    for methods in record["cells"].values():
+        for entry in methods.values():
+            tags, draws = entry["tags"], entry["draws"]
+            if not draws or not {"curve", "series", "value"} <= tags.keys() or tags["series"] not in STYLES:
+                continue
+            scores = [draw["accuracy"] for draw in draws]
+            seconds = sum(draw["seconds"] for draw in draws) / len(draws)
+            point = Point(tags["value"], seconds, sum(scores) / len(scores), min(scores), max(scores))
+            found.setdefault(tags["curve"], {}).setdefault(tags["series"], []).append(point)
+    for series in found.values():
+        for line in series.values():
+            line.sort(key=lambda point: point.value)
+    return found
+
+
+def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
+    """Accuracy against seconds, one line a method, the number of landmarks and so on beside its points: PNG."""
+    found = points(record)
+    figure, grid = _figure([name for name in tradeoff.DATA if name in found], n_columns=2)
+    for name, axes in grid.items():
+        for key, line in found[name].items():
+            knob = tradeoff.KNOBS[key][1]
+            _line(axes, key, [point.seconds for point in line], line, f"{METHODS[key].title} ({knob})")
+            for point in (line[0], line[-1]):
+                place = (point.seconds, point.mean)
+                axes.annotate(f"{point.value:g}", place, textcoords="offset points", xytext=(4, -11), fontsize=7)
+        axes.set_xscale("log")
+        axes.set_xlabel("seconds on one core")
+        axes.set_title(name, fontsize=10)
+    return _png(figure, grid.values())
+
+
+def draw_robustness(record: Mapping[str, Any]) -> bytes:
+    """Accuracy against what makes the problem hard, one line a method: PNG."""
+    found = points(record)
+    figure, grid = _figure([name for name in robustness.AXES if name in found], n_columns=3)
+    for name, axes in grid.items():
+        for key, line in found[name].items():
+            _line(axes, key, [point.value for point in line], line, METHODS[key].title)
+        if name == "sizes":
+            axes.set_xscale("log")
+            values = sorted({point.value for line in found[name].values() for point in line})
+            axes.set_xticks(values, [f"{value:g}" for value in values])
+            axes.minorticks_off()
+        axes.set_xlabel(robustness.AXES[name])
+    return _png(figure, grid.values())
+
+
+def _figure(names: list[str], n_columns: int) -> tuple[Any, dict[str, Any]]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    n_columns = max(1, min(n_columns, len(names)))
+    n_rows = max(1, -(-len(names) // n_columns))
+    figure = Figure(figsize=(4.6 * n_columns, 3.6 * n_rows + 0.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    places = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for unused in places[len(names) :]:
+        unused.set_axis_off()
+    return figure, dict(zip(names, places[: len(names)], strict=True))
+
+
+def _line(axes: Any, key: str, x: list[float], line: list[Point], label: str) -> None:
+    color, marker, style = STYLES[key]
+    axes.fill_between(x, [p.low for p in line], [p.high for p in line], color=color, alpha=0.12, linewidth=0)
+    axes.plot(x, [p.mean for p in line], color=color, marker=marker, linestyle=style, markersize=4, label=label)
+
+
+def _png(figure: Any, grid: Iterable[Any]) -> bytes:
+    labels: dict[str, Any] = {}
+    for axes in grid:
+        axes.set_ylim(0, 1.04)
+        axes.set_ylabel("accuracy")
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        labels |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    return buffer.getvalue()

@@ -1,0 +1,91 @@
+"""Tasks in several processes, one BLAS thread each; nothing is left running when they stop."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Generator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import cast
+
+from subspaces.reproduce.task import Outcome, Task
+
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def outcomes(tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Outcome], None, None]:
+    """Each task with its outcome, as they finish. An error in a task is raised here; closing stops the processes."""
+    waiting = list(reversed(tasks))
+    context = multiprocessing.get_context("spawn")
+    running: dict[Connection, tuple[BaseProcess, Task]] = {}
+    everyone: list[BaseProcess] = []
+    try:
+        for _ in range(min(jobs, len(tasks))):
+            here, there = context.Pipe()
+            process: BaseProcess = context.Process(target=_serve, args=(there,), daemon=True)
+            process.start()
+            there.close()
+            everyone.append(process)
+            running[here] = (process, waiting.pop())
+            here.send(running[here][1])
+        while running:
+            for ready in wait(list(running)):
+                connection = cast(Connection, ready)
+                process, task = running.pop(connection)
+                answer = _received(connection, task)
+                if waiting:
+                    running[connection] = (process, waiting.pop())
+                    connection.send(running[connection][1])
+                yield task, answer
+    finally:
+        for process in everyone:
+            process.terminate()
+        for process in everyone:
+            process.join()
+
+
+def _received(connection: Connection, task: Task) -> Outcome:
+    try:
+        answer = connection.recv()
+    except (EOFError, ConnectionError):
+        raise OSError(
+            f"a process stopped in {task.cell}, {task.method}, draw {task.seed} (out of memory?): run the command "
+            "again with fewer --jobs; what is finished is kept."
+        ) from None
+    if isinstance(answer, Exception):
+        raise answer
+    assert isinstance(answer, Outcome)
+    return answer
+
+
+def _serve(connection: Connection) -> None:
+    """Answer one task after the other until nobody asks."""
+    # An interrupt goes to the whole group; the parent stops its processes.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Before NumPy is imported.
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    from subspaces.reproduce.measure import measure
+
+    while True:
+        try:
+            task = connection.recv()
+        except (EOFError, ConnectionError):
+            return
+        answer: Outcome | Exception
+        try:
+            answer = measure(task)
+        except Exception as error:
+            answer = _sendable(error, task)
+        try:
+            connection.send(answer)
+        except ConnectionError:
+            return
+
+
+def _sendable(error: Exception, task: Task) -> Exception:
+    """The user's mistakes as they are; others with the place where they happened, as some cannot be sent."""
+    if isinstance(error, OSError | ImportError):
+        return type(error)(str(error))
+    return ValueError(f"{task.cell}, {task.method}, draw {task.seed}: {type(error).__name__}: {error}")

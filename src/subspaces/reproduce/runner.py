@@ -1,0 +1,82 @@
+"""Running what is missing, keeping each result at once, and telling how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+from subspaces.reproduce.kept import Kept
+from subspaces.reproduce.machine import environment
+from subspaces.reproduce.processes import outcomes
+from subspaces.reproduce.task import Outcome, Task
+
+Progress = Callable[[str], None]
+
+
+def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, progress: Progress) -> None:
+    """Measure the tasks whose result is not kept yet: `jobs` at a time, those on a device one by one."""
+    if again:
+        kept.forget(list(tasks))
+    missing = kept.missing(list(tasks))
+    if len(missing) < len(tasks):
+        progress(f"{kept.experiment}: {len(tasks) - len(missing)} of {len(tasks)} draws are kept from before")
+    if not missing:
+        return
+    here = environment(jobs)
+    clock = TimeLeft(missing, jobs)
+    for done, (task, outcome) in enumerate(_measured(missing, jobs), start=1):
+        kept.add(task, outcome, here)
+        clock.finished(task, outcome)
+        progress(
+            f"{kept.experiment} {done}/{len(missing)}, {shown_time(clock.seconds())} left: {task.cell}, {task.method}, "
+            f"draw {task.seed}: {outcome.accuracy:.3f} ({outcome.seconds:.2f} s)"
+        )
+
+
+def _measured(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Outcome]]:
+    # The longest first, so that no process waits long at the end.
+    ordered = sorted(tasks, key=lambda task: -task.weight)
+    shared = [task for task in ordered if task.device == "cpu"]
+    if jobs > 1:
+        with closing(outcomes(shared, jobs)) as results:
+            yield from results
+    else:
+        yield from _one_by_one(shared)
+    yield from _one_by_one([task for task in ordered if task.device != "cpu"])
+
+
+def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+    from subspaces.reproduce.measure import measure
+
+    for task in tasks:
+        yield task, measure(task)
+
+
+class TimeLeft:
+    """The time that tasks will take, from rough weights and what finished ones took."""
+
+    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
+        self._jobs = jobs
+        self._left = {id(task): task for task in tasks}
+        self._started = time.perf_counter()
+        self._weight = 0.0
+
+    def finished(self, task: Task, outcome: Outcome) -> None:
+        del self._left[id(task)]
+        self._weight += task.weight
+
+    def seconds(self) -> float:
+        """Seconds left, if what is left has the weights it seems to have."""
+        rate = (time.perf_counter() - self._started) / self._weight
+        longest = max((task.weight for task in self._left.values()), default=0.0)
+        return rate * max(sum(task.weight for task in self._left.values()), longest * self._jobs / 2)
+
+
+def shown_time(seconds: float) -> str:
+    """A duration in the unit that suits it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

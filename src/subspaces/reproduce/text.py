@@ -1,0 +1,46 @@
+"""Tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from subspaces.reproduce.grid import Grid, Row, Shown
+
+LEGEND = (
+    "Accuracy (seconds on one core), mean of the draws; lowest–highest; what the paper prints. * best, among methods "
+    "told the\nnumber of clusters alone and, apart, among those told d, the dimension, too. - not run."
+)
+
+
+def text_table(grid: Grid) -> str:
+    """One table: three lines for each method, one below the other."""
+    lines = [["", *grid.columns]]
+    for row in grid.rows:
+        if any(cell.accuracy or cell.note for cell in row.cells):
+            lines += _row_lines(row)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    body = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return "\n".join([grid.caption, *body])
+
+
+def text_page(grids: Sequence[Grid]) -> str:
+    """All tables, and how to read them."""
+    return "\n\n".join([*map(text_table, grids), LEGEND])
+
+
+def _row_lines(row: Row) -> list[list[str]]:
+    lines = [[row.title, *map(_first, row.cells)]]
+    for title, words in (
+        ("  lowest–highest", [cell.spread for cell in row.cells]),
+        ("  ", [cell.note for cell in row.cells]),
+        ("  paper", [cell.paper for cell in row.cells]),
+    ):
+        if any(words):
+            lines.append([title, *words])
+    return lines
+
+
+def _first(cell: Shown) -> str:
+    if not cell.accuracy:
+        return "-"
+    return f"{cell.accuracy}{'*' if cell.best else ''} ({cell.seconds}{'*' if cell.fastest else ''})"

@@ -1,0 +1,314 @@
+"""Runs that are kept, resumed and refused; what is measured and with what."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from subspaces.reproduce import _published, measure, runner
+from subspaces.reproduce._files import write_whole
+from subspaces.reproduce.data import load, tilted_subspaces
+from subspaces.reproduce.estimators import build, parameters
+from subspaces.reproduce.kept import Kept
+from subspaces.reproduce.machine import environment
+from subspaces.reproduce.methods import METHODS, PAPER_METHODS, rough_seconds
+from subspaces.reproduce.paper_tables import TABLES, table_tasks
+from subspaces.reproduce.processes import outcomes
+from subspaces.reproduce.robustness import robustness_tasks
+from subspaces.reproduce.task import Outcome, Task, fingerprint
+from subspaces.reproduce.tradeoff import tradeoff_tasks
+
+ROOT = Path(__file__).parent.parent
+PAPER = ROOT.parent / "shared" / "paper" / "fast_landmark_subspace_clustering.tex"
+SMALL = {"set": "subspaces", "dims": [2, 2], "ambient_dim": 6, "points_per_subspace": 30}
+
+
+def a_task(seed=0, method="kmeans", data=SMALL, **changed):
+    return Task("small", method, data, METHODS[method].spec(2), 2, seed, 1.0, **changed)
+
+
+def nothing(message):
+    pass
+
+
+class TestResume:
+    def test_an_interrupted_run_goes_on_where_it_was(self, tmp_path, monkeypatch):
+        tasks, kept, measured = [a_task(seed) for seed in range(4)], Kept(tmp_path, "synthetic"), []
+
+        def interrupted(task):
+            if len(measured) == 2:
+                raise KeyboardInterrupt
+            measured.append(task.seed)
+            return Outcome(0.5, 1.0, (60, 6), None)
+
+        monkeypatch.setattr(measure, "measure", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(tasks, kept, jobs=1, progress=nothing)
+        assert [task.seed for task in kept.missing(tasks)] == [2, 3]
+        measured[:] = []
+        messages = []
+        runner.run(tasks[:4], kept, jobs=1, progress=messages.append)
+        assert measured == [2, 3]
+        assert "2 of 4 draws are kept" in messages[0]
+        assert re.search(r"1/2, .* left: small, kmeans, draw 2: 0.500 \(1.00 s\)", messages[1])
+        assert [draw["seed"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0, 1, 2, 3]
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+    def test_a_killed_run_leaves_whole_files(self, tmp_path):
+        code = (
+            "import sys, time\n"
+            "from pathlib import Path\n"
+            "from subspaces.reproduce import measure, runner\n"
+            "from subspaces.reproduce.kept import Kept\n"
+            "from subspaces.reproduce.task import Outcome, Task\n"
+            "measure.measure = lambda task: time.sleep(0.01) or Outcome(0.5, 1.0, (60, 6), None)\n"
+            "tasks = [Task('small', 'kmeans', {'set': 'subspaces'}, {'name': 'KMeans', 'given': {}}, 2, seed, 1.0)\n"
+            "         for seed in range(1000)]\n"
+            "runner.run(tasks, Kept(Path(sys.argv[1]), 'synthetic'), jobs=1, progress=lambda message: None)\n"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+        kept = Kept(tmp_path, "synthetic")
+        for _ in range(1000):
+            time.sleep(0.02)
+            if kept.path.exists() and len(kept.read()["cells"]["small"]["kmeans"]["draws"]) > 5:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        draws = kept.read()["cells"]["small"]["kmeans"]["draws"]
+        assert [draw["seed"] for draw in draws] == list(range(len(draws)))
+        assert len(draws) > 5
+
+    def test_again_measures_what_is_kept(self, tmp_path, monkeypatch):
+        kept, here = Kept(tmp_path, "synthetic"), environment(1)
+        kept.add(a_task(0), Outcome(0.5, 1.0, (60, 6), None), here)
+        kept.add(a_task(1), Outcome(0.5, 1.0, (60, 6), None), here)
+        monkeypatch.setattr(measure, "measure", lambda task: Outcome(0.75, 1.0, (60, 6), None))
+        runner.run([a_task(0)], kept, jobs=1, again=True, progress=nothing)
+        assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5]
+
+
+class TestProcesses:
+    def test_processes_give_what_one_process_gives(self):
+        tasks = [a_task(seed) for seed in range(3)]
+        apart = {task.seed: outcome.accuracy for task, outcome in outcomes(tasks, 2)}
+        assert apart == {task.seed: measure.measure(task).accuracy for task in tasks}
+
+    def test_errors_arrive_and_nothing_is_left_running(self):
+        import multiprocessing
+
+        with pytest.raises(ValueError, match="small, kmeans, draw 0: ValueError: there is no data set 'none'"):
+            list(outcomes([a_task(data={"set": "none"})], 2))
+        assert not multiprocessing.active_children()
+
+    def test_a_process_that_dies_is_told(self):
+        results = outcomes([a_task(0), a_task(1)], 1)
+        next(results)
+        import multiprocessing
+
+        for child in multiprocessing.active_children():
+            os.kill(child.pid, signal.SIGTERM)
+            child.join()
+        with pytest.raises(OSError, match=r"fewer --jobs|Broken pipe"):
+            list(results)
+
+
+class TestKept:
+    def test_other_parameters_or_data_are_measured_anew(self, tmp_path):
+        kept = Kept(tmp_path, "synthetic")
+        kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
+        assert kept.missing([a_task()]) == []
+        # Where it runs and how long it may take do not change what comes out.
+        assert kept.missing([a_task(device="cuda")]) == []
+        for other in (
+            a_task(1),
+            a_task(data={**SMALL, "noise": 0.1}),
+            replace(a_task(), estimator={"name": "KMeans", "given": {"n_init": 3}}),
+            replace(a_task(), n_clusters=3),
+        ):
+            assert kept.missing([other]) == [other]
+        kept.add(a_task(1, data={**SMALL, "noise": 0.1}), Outcome(0.25, 1.0, (60, 6), None), environment(1))
+        assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.25]
+
+    def test_a_draw_says_where_and_with_what(self, tmp_path):
+        kept = Kept(tmp_path, "mnist")
+        kept.add(a_task(0), Outcome(0.5, 1.0, (60, 6), None), environment(1))
+        kept.add(a_task(1), Outcome(0.5, 0.1, (60, 6), "a device"), environment(2))
+        record = json.loads(kept.path.read_text())
+        first, second = record["cells"]["small"]["kmeans"]["draws"]
+        assert "device" not in first
+        assert second["device"] == "a device"
+        assert (first["environment"], second["environment"]) == (0, 1)
+        assert [each["machine"]["processes"] for each in record["environments"]] == [1, 2]
+        assert record["environments"][0]["versions"]["subspaces"]
+        assert record["command"] == "subspaces reproduce mnist"
+        assert str(tmp_path) not in kept.path.read_text()
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"{", "damaged"),
+            (b"\xff\xfe", "not text"),
+            (b"[]", "does not hold"),
+            (b'{"experiment": "mnist"}', "does not hold"),
+            (b'{"experiment": "synthetic", "format": 9}', "format 9"),
+            (b'{"experiment": "synthetic", "format": 1, "cells": {}}', "damaged"),
+            (b'{"experiment": "synthetic", "format": 1, "environments": [], "cells": {"a": 3}}', "damaged"),
+            (b'{"experiment": "synthetic", "format": 1, "environments": [], "cells": {"a": {"b": {}}}}', "damaged"),
+        ],
+    )
+    def test_damaged_and_foreign_files_are_refused(self, tmp_path, content, message):
+        kept = Kept(tmp_path, "synthetic")
+        kept.path.write_bytes(content)
+        with pytest.raises(ValueError, match=message) as caught:
+            kept.read()
+        assert "synthetic.json" in str(caught.value)
+        assert "--out" in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_draws_out_of_range_are_damage(self, tmp_path):
+        kept = Kept(tmp_path, "synthetic")
+        kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
+        good = json.loads(kept.path.read_text())
+        for name, value in (("accuracy", 2), ("seconds", "1"), ("environment", 1), ("seed", None), ("device", 3)):
+            bad = json.loads(json.dumps(good))
+            bad["cells"]["small"]["kmeans"]["draws"][0][name] = value
+            kept.path.write_text(json.dumps(bad))
+            with pytest.raises(ValueError, match="damaged"):
+                kept.read()
+
+    def test_a_failed_write_leaves_the_old_file(self, tmp_path, monkeypatch):
+        target = tmp_path / "file"
+        write_whole(target, "old")
+        monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            write_whole(target, "new")
+        assert target.read_text() == "old"
+        assert list(tmp_path.iterdir()) == [target]
+
+
+class TestMeasure:
+    def test_the_seed_draws_data_and_method(self):
+        first, again, other = (load(SMALL, seed)[0] for seed in (0, 0, 1))
+        assert np.array_equal(first, again)
+        assert not np.array_equal(first, other)
+
+    @pytest.mark.parametrize("key", METHODS)
+    def test_every_method_can_be_built_and_told(self, key):
+        spec = METHODS[key].spec(2)
+        assert build(spec, 2, 0) is not None
+        told = parameters(spec, 2)
+        json.dumps(told)
+        assert not any("random_state" in name for name in told)
+        assert METHODS[key].told_dim == ("told d" in METHODS[key].title)
+        if METHODS[key].told_dim:
+            assert told["subspace_dim"] == 2
+        elif "subspace_dim" in told:
+            assert told["subspace_dim"] == "auto"
+
+    def test_seconds_are_of_one_thread(self, monkeypatch):
+        from subspaces._threads import n_threads
+
+        class Model:
+            def fit_predict(self, rows):
+                self.threads = n_threads()
+                return np.zeros(len(rows))
+
+        model = Model()
+        monkeypatch.setattr(measure, "build", lambda *arguments: model)
+        outcome = measure.measure(a_task())
+        assert model.threads == 1
+        assert outcome.shape == (64, 6)
+        assert outcome.device is None
+        assert outcome.accuracy == 0.5
+
+    @pytest.mark.parametrize("angle", [10, 45, 90])
+    def test_tilted_subspaces_have_their_angle(self, angle):
+        from subspaces.metrics import principal_angles
+
+        rows, classes = tilted_subspaces(angle, 2, 8, 3, noise=0.0, outliers=0.1, random_state=0)
+        bases = [np.linalg.svd(rows[classes == label])[2][:2].T for label in range(3)]
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            np.testing.assert_allclose(np.degrees(principal_angles(bases[one], bases[other])), angle, atol=1e-4)
+        assert (classes == -1).sum() == 84
+
+
+class TestPlan:
+    def test_the_paper_has_sixteen_cells(self):
+        assert sum(len(table.cells) for table in TABLES) == 16
+        assert len({cell.name for table in TABLES for cell in table.cells}) == 16
+
+    def test_faces_are_whitened_but_for_codes(self):
+        drops = {task.method: task.data["drop_components"] for task in table_tasks("faces", PAPER_METHODS, 1, "cpu")}
+        assert drops == {key: 0 if key in ("ssc", "sssc") else 2 for key in PAPER_METHODS}
+
+    def test_only_large_cells_of_ssc_go_to_the_device(self):
+        tasks = [t for name in ("synthetic", "mnist", "pendigits") for t in table_tasks(name, PAPER_METHODS, 1, "cuda")]
+        moved = [(task.cell, task.method) for task in tasks if task.device == "cuda"]
+        assert len(moved) == 6
+        assert {method for _, method in moved} == {"ssc"}
+
+    def test_draws_of_the_paper(self):
+        assert len(table_tasks("synthetic", ["fls"], None, "cpu")) == 80
+        assert len(table_tasks("synthetic", ["fls"], 2, "cpu")) == 16
+
+    def test_every_task_has_a_name_of_its_own(self):
+        for tasks in (
+            table_tasks("mnist", PAPER_METHODS, None, "cpu"),
+            robustness_tasks(["fls", "kmeans"], None),
+            tradeoff_tasks(["fls", "lbf", "sssc"], None),
+        ):
+            assert len({(task.cell, task.method, task.seed) for task in tasks}) == len(tasks)
+            assert all(task.weight > 0 for task in tasks)
+
+    def test_curves_reach_as_far_as_they_say(self):
+        data = {(task.tags["curve"], task.tags["value"]): task.data for task in robustness_tasks(["fls"], 1)}
+        assert data["outliers", 0.6]["outliers"] == 0.6
+        assert data["sizes", 20]["points_per_subspace"] == [400, 89, 20]
+        assert data["dimensions", 8]["dims"] == [1, 5, 9]
+
+    def test_longer_times_are_told_in_longer_units(self):
+        assert [runner.shown_time(value) for value in (5, 120, 7200)] == ["5 s", "2 min", "2.0 h"]
+        assert rough_seconds("ssc", 54_077, 80) > rough_seconds("fls", 54_077, 80)
+
+    def test_fingerprints_do_not_depend_on_order(self):
+        assert fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
+        assert fingerprint({"a": 1}) != fingerprint({"a": 2})
+
+
+def printed_tables():
+    """Rows of numbers of the tables in the source of the paper, by label."""
+    tables = {}
+    text = re.sub(r"(?m)^\s*%.*$", "", PAPER.read_text())
+    for block in re.findall(r"\\begin\{table\}.*?\\end\{table\}", text, re.DOTALL):
+        label = re.search(r"\\label\{table:(\w+)\}", block)[1]
+        body = re.search(r"\\midrule(.*?)\\bottomrule", block, re.DOTALL)[1]
+        rows = [line.split("&") for line in body.split(r"\\") if "&" in line]
+        tables[label] = {name.strip(): [printed_cell(cell) for cell in cells] for name, *cells in rows}
+    return tables
+
+
+def printed_cell(text):
+    if "N/A" in text:
+        return None
+    accuracy, seconds = re.fullmatch(r"([\d.]+)\(([\d.]+)\)", re.sub(r"\\bf|[{}\s]", "", text)).groups()
+    return _published.Printed(float(accuracy), float(seconds))
+
+
+@pytest.mark.skipif(not PAPER.exists(), reason="the source of the paper is not here")
+def test_the_paper_is_transcribed_letter_by_letter():
+    tables = printed_tables()
+    ours = {name: {method: list(row) for method, row in table.items()} for name, table in _published.PUBLISHED.items()}
+    assert ours["synthetic 5%"] == tables["synthetic5"]
+    assert ours["synthetic 30%"] == tables["synthetic30"]
+    assert ours["mnist"] == tables["mnist"]
+    for name, row in (("faces", "ExtendYB"), ("pendigits", "penDigits")):
+        methods = dict(zip(("FLS", "LBF", "SSC", "SSSC"), tables["3sets"][row], strict=True))
+        assert {method: cells[0] for method, cells in ours[name].items()} == methods
