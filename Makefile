@@ -5,11 +5,12 @@ BIN := .venv/bin
 export SUBSPACES_DATA ?= $(wildcard $(abspath ../shared/data))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types check clean
+.PHONY: help demo reproduce test lint types check clean
 
 help:
 	@echo "make demo    cluster synthetic subspaces and digits, print a table, draw a picture"
 	@echo "make test    run the tests"
+	@echo "make reproduce  run the paper's experiments, print its tables beside ours; ARGS=mnist for some"
 	@echo "make check   tests, lint and types, as the continuous integration does"
 	@echo "make clean   remove what the commands above made"
 
@@ -23,6 +24,11 @@ help:
 
 demo: .venv/ready
 	$(BIN)/python -m subspaces demo
+
+# Goes on where it was interrupted; then docs/paper.md is written from what is kept.
+reproduce: .venv/ready
+	$(BIN)/python -m subspaces reproduce $(ARGS)
+	$(BIN)/python benchmarks/tables.py
 
 # Two test processes on one BLAS thread each; more threads than cores wait for each other.
 test: .venv/ready

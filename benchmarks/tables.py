@@ -1,4 +1,4 @@
-"""Write the tables of README and docs from the kept results, between the marks that name them.
+"""Write the tables of README and docs from the kept results, between the marks that name them, and docs/paper.md.
 
 python benchmarks/tables.py
 """
@@ -279,6 +279,21 @@ def with_tables(file: str) -> str:
     return text
 
 
+def paper_page(folder: Path = ROOT / "benchmarks" / "paper" / "results") -> str | None:
+    """docs/paper.md, whole, from what `subspaces reproduce` has kept; None where nothing is."""
+    from subspaces.reproduce.notes import PICTURES
+    from subspaces.reproduce.page import markdown, read_records
+
+    records = read_records(folder)
+    pictures = {
+        name: f"../benchmarks/paper/results/{name}.png" for name in PICTURES if (folder / f"{name}.png").exists()
+    }
+    return markdown(records, pictures, "make reproduce") if records else None
+
+
 if __name__ == "__main__":
     for file in TABLES:
         (ROOT / file).write_text(with_tables(file))
+    page = paper_page()
+    if page is not None:
+        (ROOT / "docs" / "paper.md").write_text(page)

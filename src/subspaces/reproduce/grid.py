@@ -40,17 +40,24 @@ class Row:
 class Grid:
     """One table."""
 
+    number: int | None  # of the paper's table
     caption: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
+    @property
+    def title(self) -> str:
+        return self.caption if self.number is None else f"Table {self.number}. {self.caption}"
+
 
 def grids(records: Mapping[str, Record]) -> list[Grid]:
     """The tables of the paper and those beyond, as far as results are kept."""
-    found = []
+    found: list[Grid] = []
     for table in TABLES:
         if _any_draw(records.get(table.experiment)):
-            found.append(_paper_grid(table, records[table.experiment]))
+            grid = _paper_grid(table, records[table.experiment])
+            joined = bool(found) and found[-1].number == table.number
+            found[-1:] = [_beside(found[-1], grid)] if joined else [*found[-1:], grid]
     if _any_draw(records.get("beyond")):
         found.append(_beyond_grid(records["beyond"]))
     return found
@@ -70,8 +77,14 @@ def _paper_grid(table: Table, record: Record) -> Grid:
             replace(_shown(record, cell, key), paper=printed_text(table.printed(method, cell))) for cell in table.cells
         ]
         rows.append(_row(method, shown))
-    caption = f"Table {table.number}. {table.caption}, {table.cells[0].draws} draws"
-    return _with_best(Grid(caption, tuple(cell.title for cell in table.cells), tuple(rows)))
+    caption = f"{table.caption}, {table.cells[0].draws} draws"
+    return _with_best(Grid(table.number, caption, tuple(cell.title for cell in table.cells), tuple(rows)))
+
+
+def _beside(left: Grid, right: Grid) -> Grid:
+    """Two parts of one table of the paper as one."""
+    rows = [replace(row, cells=row.cells + more.cells) for row, more in zip(left.rows, right.rows, strict=True)]
+    return Grid(left.number, f"{left.caption}; {right.caption}", left.columns + right.columns, tuple(rows))
 
 
 def _beyond_grid(record: Record) -> Grid:
@@ -84,7 +97,7 @@ def _beyond_grid(record: Record) -> Grid:
         rows.append(_row(METHODS[key], shown))
     columns = tuple(f"{cell.title} ({cell.shape[0]:,})" for cell in beyond.CELLS)
     caption = f"Beyond the paper: whole data sets (number of rows), {beyond.CELLS[0].draws} draws"
-    return _with_best(Grid(caption, columns, tuple(rows)))
+    return _with_best(Grid(None, caption, columns, tuple(rows)))
 
 
 def _row(method: Method, shown: Sequence[Shown]) -> Row:
@@ -143,4 +156,4 @@ def seconds_text(seconds: float) -> str:
 
 def printed_text(printed: Printed | None) -> str:
     """What the paper prints."""
-    return "N/A" if printed is None else f"{printed.accuracy:.2f} ({printed.seconds:,g} s)"
+    return "N/A" if printed is None else f"{printed.accuracy:.2f} ({printed.seconds:,} s)"

@@ -37,7 +37,7 @@ def markdown(records: Mapping[str, Mapping[str, Any]], pictures: Mapping[str, st
     """The page as Markdown; `pictures` holds the address of each picture by experiment."""
     lines = [f"# {TITLE}", "", f"Made by `{command}` from kept results.", "", READ, ""]
     for grid in grids(records):
-        lines += [f"## {_md(grid.caption)}", "", *_markdown_table(grid), ""]
+        lines += [f"## {_md(grid.title)}", "", *_markdown_table(grid), ""]
     for name, (title, caption) in PICTURES.items():
         if name in pictures:
             lines += [f"## {title}", "", f"![{_md(title)}]({pictures[name]})", "", caption, ""]
@@ -72,7 +72,7 @@ def html(records: Mapping[str, Mapping[str, Any]], pictures: Mapping[str, bytes]
     """The page as HTML with pictures (PNG) inside."""
     body = [f"<h1>{escape(TITLE)}</h1>", f"<p>{escape(READ)}</p>"]
     for grid in grids(records):
-        body += [f"<h2>{escape(grid.caption)}</h2>", *_html_table(grid)]
+        body += [f"<h2>{escape(grid.title)}</h2>", *_html_table(grid)]
     for name, (title, caption) in PICTURES.items():
         if name in pictures:
             data = base64.b64encode(pictures[name]).decode()

@@ -20,7 +20,7 @@ def text_table(grid: Grid) -> str:
             lines += _row_lines(row)
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     body = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    return "\n".join([grid.caption, *body])
+    return "\n".join([grid.title, *body])
 
 
 def text_page(grids: Sequence[Grid]) -> str:

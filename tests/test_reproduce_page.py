@@ -1,0 +1,321 @@
+"""Tables and pages from kept results, and the command as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from subspaces import cli
+from subspaces.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
+from subspaces.reproduce.kept import Kept
+from subspaces.reproduce.machine import environment
+from subspaces.reproduce.methods import PAPER_METHODS
+from subspaces.reproduce.task import Outcome
+from subspaces.reproduce.text import text_page
+
+ROOT = Path(__file__).parent.parent
+ACCURACY = {"fls": 0.99, "lbf": 0.7, "ssc": 0.9, "sssc": 0.99, "fls-paper": 0.6, "fls-linear": 0.5, "lbf-paper": 0.55}
+SECONDS = {"ssc": 0.5, "lbf-paper": 0.5}
+
+
+def fake(task):
+    """What a task might give, in no time."""
+    key = task.method.split()[0]
+    device = "H<2>00 | *GPU*" if task.device == "cuda" else None
+    return Outcome(ACCURACY.get(key, 0.4) + 0.001 * task.seed, SECONDS.get(key, 2.0), (100, 6), device)
+
+
+def keep(folder, name, tasks):
+    """Keep fake results of all tasks, in one write."""
+    kept = Kept(folder, name)
+    for task in tasks:
+        kept.add(task, fake(task), environment(2))
+    return kept.read()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    keep(folder, "mnist", paper_tables.table_tasks("mnist", PAPER_METHODS, 3, "cuda"))
+    keep(folder, "faces", paper_tables.table_tasks("faces", PAPER_METHODS, 2, "cpu"))
+    keep(folder, "pendigits", paper_tables.table_tasks("pendigits", ["fls"], 5, "cpu"))
+    keep(folder, "beyond", beyond.beyond_tasks(beyond.BEYOND_METHODS, 3))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def records(results):
+    return page.read_records(results)
+
+
+def rows_of(records, index):
+    return {row.title: row for row in grid.grids(records)[index].rows}
+
+
+class TestGrid:
+    def test_cells_hold_mean_spread_and_paper(self, records):
+        cell = rows_of(records, 0)["FLS"].cells[0]
+        assert (cell.accuracy, cell.seconds, cell.spread, cell.note) == ("0.991", "2.0 s", "0.990–0.992", "")
+        assert cell.paper == "0.99 (15 s)"
+        assert rows_of(records, 0)["SSC"].cells[5].paper == "N/A"
+        assert rows_of(records, 0)["SSC"].cells[0].paper == "0.76 (18,993 s)"
+
+    def test_best_and_fastest_win_among_equals(self, records):
+        rows = rows_of(records, 0)
+        best = [title for title, row in rows.items() if row.cells[0].best]
+        # Ties all win; those told d are compared among themselves.
+        assert best == ["FLS", "SSSC", "FLS.paper, told d"]
+        # Time on a device does not count.
+        assert not rows["SSC"].cells[0].fastest
+        assert [title for title, row in rows.items() if row.cells[0].fastest] == [
+            "FLS", "LBF", "SSSC", "LBF as published, told d",
+        ]  # fmt: skip
+
+    def test_what_is_unlike_is_said(self, records):
+        assert rows_of(records, 0)["SSC"].cells[0].note == "on H<2>00 | *GPU*"
+        assert rows_of(records, 1)["FLS"].cells[0].note == "2 of 10 draws"
+        assert rows_of(records, 2)["spectral clustering"].cells[0].note == "not run: too many rows"
+
+    def test_parts_of_a_table_stand_side_by_side(self, records):
+        titles = [each.title for each in grid.grids(records)]
+        assert titles[1] == "Table 4. Extended Yale B, 10 draws; penDigits, 5 draws"
+        assert grid.grids(records)[1].columns == ("Extended Yale B, 8 persons", "penDigits")
+        assert len(titles) == 3
+        assert rows_of(records, 1)["LBF"].cells[1] == grid.Shown(paper="0.53 (13.33 s)")
+
+    def test_seconds_have_two_digits_or_so(self):
+        assert [grid.seconds_text(value) for value in (0.046, 1.26, 12.7, 2000)] == [
+            "0.05 s", "1.3 s", "13 s", "2,000 s",
+        ]  # fmt: skip
+
+
+class TestPages:
+    def test_text(self, records):
+        text = text_page(grid.grids(records))
+        assert "0.991* (2.0 s*)" in text
+        assert "Table 3. MNIST" in text
+        assert "N/A" in text
+
+    def test_html_is_escaped_and_needs_nothing_else(self, records):
+        html = page.html(records, {"tradeoff": b"\x89PNG"})
+        assert "H&lt;2&gt;00 | *GPU*" in html
+        assert "H<2>" not in html
+        assert "<b>0.991</b> (<b>2.0 s</b>)" in html
+        assert '<small class="paper">paper 0.99 (15 s)</small>' in html
+        assert 'src="data:image/png;base64,iVBORw' in html
+        assert "http" not in html
+        assert html.count('<tr class="told">') == 6
+
+    def test_markdown_is_escaped(self, records):
+        text = page.markdown(records, {"robustness": "robustness.png"}, "make reproduce")
+        assert "on H&lt;2&gt;00 \\| \\*GPU\\*" in text
+        assert "**0.991** (**2.0 s**)<br>0.990–0.992<br>paper 0.99 (15 s)" in text
+        assert "![Robustness](robustness.png)" in text
+        tables = [line for line in text.splitlines() if line.startswith("|")]
+        assert {line.replace("\\|", "").count("|") for line in tables} == {4, 5, 8}
+
+    def test_pages_tell_how_it_was_measured(self, records):
+        for text in (page.html(records, {}), page.markdown(records, {}, "make reproduce")):
+            assert "one core" in text
+            assert "2 processes of 1 BLAS thread each" in text
+            assert "old d” marks" in text
+
+    def test_no_results_no_tables(self, tmp_path):
+        assert page.read_records(tmp_path) == {}
+        assert grid.grids({}) == []
+
+    def test_pages_of_curves_alone(self, tmp_path):
+        keep(tmp_path, "robustness", robustness.robustness_tasks(["fls"], 1)[:2])
+        assert "Table" not in page.markdown(page.read_records(tmp_path), {}, "make reproduce")
+
+
+class TestPictures:
+    def test_robustness(self, tmp_path):
+        record = keep(tmp_path, "robustness", robustness.robustness_tasks(["fls", "kmeans"], 2))
+        found = pictures.points(record)
+        assert list(found) == list(robustness.AXES)
+        assert [point.value for point in found["outliers"]["fls"]] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+        assert found["noise"]["fls"][0].high == pytest.approx(0.991)
+        assert pictures.draw_robustness(record).startswith(b"\x89PNG")
+
+    def test_tradeoff(self, tmp_path):
+        record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(["fls", "lbf", "sssc"], 1))
+        assert pictures.draw_tradeoff(record).startswith(b"\x89PNG")
+
+    def test_nothing_measured_yet(self, tmp_path):
+        assert pictures.draw_tradeoff(Kept(tmp_path, "tradeoff").read()).startswith(b"\x89PNG")
+
+
+class TestDocs:
+    @pytest.fixture
+    def tables(self, monkeypatch):
+        monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+        import tables
+
+        return tables
+
+    def test_the_page_comes_from_the_kept_results(self, tables):
+        made, file = tables.paper_page(), ROOT / "docs" / "paper.md"
+        assert (file.read_text() if file.exists() else None) == made
+
+    def test_a_page_is_made_of_what_is_kept(self, tables, results, tmp_path):
+        assert tables.paper_page(tmp_path) is None
+        assert "Table 4" in tables.paper_page(results)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(measure, "measure", fake)
+    monkeypatch.setattr("subspaces.reproduce.data.fetch", lambda names: None)
+
+
+def nobody_left(group):
+    """Whether all processes of the group end; Python's own tracker of resources takes a moment."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class TestCommand:
+    def test_it_prints_tables_and_keeps_results(self, tmp_path, quick, capsys):
+        out = tmp_path / "new" / "folder"
+        arguments = ["reproduce", "synthetic", "faces", "--draws", "1", "--jobs", "1", "--methods", "fls,LBF"]
+        assert cli.main([*arguments, "--out", str(out)]) == 0
+        captured = capsys.readouterr()
+        for expected in ("Table 1.", "Table 2.", "Table 4.", "0.990* (2.0 s*)", "0.99 (0.81 s)", "paper.html"):
+            assert expected in captured.out
+        assert "SSC" not in captured.out.replace("SSSC", "")
+        assert captured.err.count(" left: ") == 18
+        assert sorted(path.name for path in out.iterdir()) == ["faces.json", "paper.html", "synthetic.json"]
+        assert cli.main([*arguments, "--out", str(out)]) == 0
+        again = capsys.readouterr()
+        assert again.out == captured.out
+        assert again.err.count(" left: ") == 0
+
+    def test_curves_are_drawn(self, tmp_path, quick, capsys):
+        arguments = ["reproduce", "robustness", "tradeoff", "--draws", "1", "--jobs", "1", "--methods", "fls"]
+        assert cli.main([*arguments, "--out", str(tmp_path)]) == 0
+        assert capsys.readouterr().out.count("picture: ") == 2
+        for name in ("robustness.png", "tradeoff.png"):
+            assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+    def test_theory_is_kept_and_drawn(self, tmp_path, monkeypatch, capsys):
+        import types
+
+        import numpy as np
+
+        asked = []
+
+        def curves(*, small, random_state, progress):
+            asked.append((small, random_state))
+            progress("a step")
+            return {"uniform": {"n_features": np.array([10, 20]), "error": [np.float64(0.5), 0.25]}}
+
+        def draw(curves, path):
+            assert curves["uniform"]["error"] == [0.5, 0.25]
+            Path(path).write_bytes(b"\x89PNG")
+
+        monkeypatch.setitem(sys.modules, "subspaces.theory", types.SimpleNamespace(curves=curves, draw=draw))
+        for _ in range(2):
+            assert cli.main(["reproduce", "theory", "--out", str(tmp_path)]) == 0
+        assert asked == [(False, 0)]
+        assert json.loads((tmp_path / "theory.json").read_text())["curves"]["uniform"]["n_features"] == [10, 20]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.html", "theory.json", "theory.png"]
+        captured = capsys.readouterr()
+        assert "a step" in captured.err
+        assert "theory.png" in captured.out
+
+    def test_an_interrupt_keeps_what_is_done(self, tmp_path, quick, monkeypatch, capsys):
+        def interrupted(task):
+            if task.seed == 2:
+                raise KeyboardInterrupt
+            return fake(task)
+
+        arguments = ["reproduce", "faces", "--jobs", "1", "--methods", "fls", "--out", str(tmp_path)]
+        monkeypatch.setattr(measure, "measure", interrupted)
+        assert cli.main(arguments) == 130
+        assert capsys.readouterr().err.splitlines()[-1] == "interrupted"
+        monkeypatch.setattr(measure, "measure", fake)
+        assert cli.main(arguments) == 0
+        assert "2 of 10 draws are kept" in capsys.readouterr().err
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")
+    def test_an_interrupt_stops_every_process(self, tmp_path):
+        arguments = ["reproduce", "synthetic", "--jobs", "2", "--methods", "lbf-paper", "--out", str(tmp_path)]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "subspaces", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        while " left: " not in process.stderr.readline():
+            assert process.poll() is None
+        # As the terminal does: to the whole group.
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=20)[1].splitlines()[-1] == "interrupted"
+        assert process.returncode == 130
+        assert nobody_left(process.pid)
+        assert Kept(tmp_path, "synthetic").read()["cells"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["nothing"], "there is no such table"),
+            (["faces", "--methods", "fls,nothing"], "nothing is not known"),
+            (["faces", "--methods", ","], "not known"),
+            (["faces", "--methods", "kmeans"], "has none of them"),
+            (["faces", "--draws", "0"], "--draws 0"),
+            (["faces", "--jobs", "-1"], "--jobs -1"),
+        ],
+    )
+    def test_mistakes_are_told_in_one_line(self, arguments, message, tmp_path, capsys):
+        assert cli.main(["reproduce", *arguments, "--out", str(tmp_path)]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_damaged_file_is_told_before_work_begins(self, tmp_path, quick, monkeypatch, capsys):
+        (tmp_path / "faces.json").write_text("{")
+        monkeypatch.setattr(measure, "measure", lambda task: pytest.fail("work was done"))
+        for table in ("faces", "synthetic"):
+            assert cli.main(["reproduce", table, "--jobs", "1", "--out", str(tmp_path)]) == 2
+            error = capsys.readouterr().err
+            assert "faces.json is damaged" in error
+            assert error.count("\n") == 1
+
+    def test_a_folder_that_is_a_file(self, tmp_path, quick, capsys):
+        (tmp_path / "file").write_text("")
+        assert cli.main(["reproduce", "faces", "--out", str(tmp_path / "file")]) == 2
+        assert "name a folder" in capsys.readouterr().err
+
+    def test_missing_data_are_told_before_work_begins(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv("SUBSPACES_DATA", str(tmp_path / "none"))
+        assert cli.main(["reproduce", "faces", "--out", str(tmp_path)]) == 2
+        error = capsys.readouterr().err
+        assert "yaleb_48x42.npz" in error
+        assert error.count("\n") == 1
+
+    def test_a_device_that_is_not_there(self, tmp_path, quick, monkeypatch, capsys):
+        monkeypatch.setitem(sys.modules, "torch", None)
+        assert cli.main(["reproduce", "faces", "--device", "cuda", "--out", str(tmp_path)]) == 2
+        assert "needs torch" in capsys.readouterr().err
+
+    def test_everything_is_the_default(self):
+        assert command.chosen_experiments([]) == command.chosen_experiments(["all"]) == list(page.EXPERIMENTS)
+        assert command.chosen_experiments(["mnist", "mnist", "faces"]) == ["mnist", "faces"]
+
+    def test_help_loads_nothing_heavy(self):
+        code = (
+            "import sys, json\nfrom subspaces.cli import main\n"
+            "try:\n    main(['reproduce', '--help'])\nexcept SystemExit:\n    pass\n"
+            "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert not {"numpy", "sklearn", "scipy"} & set(json.loads(done.stdout.splitlines()[-1]))
