@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subspaces import datasets, kernels, metrics, self_expression
+    from subspaces import datasets, kernels, metrics, self_expression, theory
     from subspaces.best_fit_flats import LBF
     from subspaces.flats import Beta2, Flats
     from subspaces.fls import FLS
@@ -37,6 +37,7 @@ __all__ = [
     "kernels",
     "metrics",
     "self_expression",
+    "theory",
 ]
 
 # Names are imported at first use, so that `import subspaces` costs next to nothing.
@@ -55,7 +56,7 @@ _HOMES = {
     "LandmarkSpectralClustering": "landmark_clustering",
     "NystromSpectralClustering": "landmark_clustering",
 }
-_MODULES = ("datasets", "kernels", "metrics", "self_expression")
+_MODULES = ("datasets", "kernels", "metrics", "self_expression", "theory")
 
 
 def __getattr__(name: str) -> Any:

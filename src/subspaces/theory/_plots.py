@@ -1,0 +1,151 @@
+"""Pictures of what was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subspaces.theory._curve import AXES, LAW, Curve, log_slope, mean_over_draws
+
+if TYPE_CHECKING:
+    from subspaces.theory._needed import LandmarksNeeded
+    from subspaces.theory._perturbation import Perturbation
+    from subspaces.theory._uniform import UniformMeasure
+
+# Colours that differ in lightness too, so that every eye and every printer tells them apart.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
+GREY = "#7A7A7A"
+MARKERS = "osD^"
+
+
+def new_axes(ax: Any) -> Any:
+    """`ax`, or the axes of a new figure."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ImportError("the picture needs matplotlib: pip install matplotlib") from None
+        _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color="0.92", linewidth=0.7)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def plot_curve(curve: Curve, ax: Any = None) -> Any:
+    """Every measure of a curve: its draws as dots, their means as a line; the law and bounds dashed."""
+    ax = new_axes(ax)
+    for index, (name, table) in enumerate(curve.measures.items()):
+        plot_line(ax, curve.sizes, table, name, index)
+    if curve.over == "n_features":
+        plot_law(ax, curve)
+    for name, bound in curve.bounds.items():
+        ax.plot(curve.sizes, bound, ":", color=GREY, label=f"bound ({name})")
+    finish(ax, curve, curve.name)
+    ax.set_title(f"slope {curve.slope:.2f}", loc="left", fontsize=10)
+    return ax
+
+
+def plot_together(curves: dict[str, Curve], measure: str, ax: Any) -> Any:
+    """One measure of several curves in one picture."""
+    new_axes(ax)
+    for index, (name, curve) in enumerate(curves.items()):
+        table = curve.measures[measure]
+        plot_line(ax, curve.sizes, table, f"{name}: slope {_slope(curve, measure)}", index)
+    if curve.over == "n_features":
+        plot_law(ax, curve, measure)
+    finish(ax, curve, f"{curve.name} ({measure})")
+    return ax
+
+
+def plot_line(ax: Any, sizes: Any, table: Any, label: str, index: int) -> None:
+    """Draws (n_sizes, n_draws) as faint dots and their means as a line."""
+    color = COLORS[index % len(COLORS)]
+    ax.plot(np.repeat(sizes, table.shape[1]), table.ravel(), ".", color=color, alpha=0.2, markersize=4)
+    marker = MARKERS[index % len(MARKERS)]
+    ax.plot(sizes, mean_over_draws(table), f"{marker}-", color=color, markersize=5, linewidth=1.3, label=label)
+
+
+def plot_law(ax: Any, curve: Curve, measure: str | None = None) -> None:
+    """The law of slope -1/2 through the last mean."""
+    means = mean_over_draws(curve.errors if measure is None else curve.measures[measure])
+    law = means[-1] * (curve.sizes / curve.sizes[-1]) ** LAW
+    ax.plot(curve.sizes, law, "--", color="black", linewidth=0.9, label="$D^{-1/2}$")
+
+
+def finish(ax: Any, curve: Curve, label: str) -> None:
+    """Logarithmic axes, labels and a legend; what is flat in n is shown on an axis that leaves room for a slope."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    if curve.over == "n_rows":
+        low, high = ax.get_ylim()
+        ax.set_ylim(min(low, high / 30), high * 1.3)
+    ax.set_xlabel(AXES[curve.over], fontsize=9)
+    ax.set_ylabel(label, fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.legend(fontsize=7.5, frameon=False)
+
+
+def plot_perturbation(found: Perturbation, ax: Any = None) -> Any:
+    """Norms of the terms (solid), the bounds of the lemma (dotted), and the sharper bound of H1 + H2 + H3's parts."""
+    from subspaces.theory._perturbation import TERMS
+
+    ax = new_axes(ax)
+    for index, name in enumerate(TERMS):
+        plot_line(ax, found.sizes, found.norms[:, :, index], f"|{name}|", index)
+        bound = np.where(np.isfinite(found.bounds[:, :, index]), found.bounds[:, :, index], np.nan)
+        ax.plot(found.sizes, mean_over_draws(bound), ":", color=COLORS[index], linewidth=1.6, label="its bound")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel(AXES["n_features"], fontsize=9)
+    ax.set_ylabel("spectral norm", fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.legend(fontsize=7.5, frameon=False, ncols=2)
+    return ax
+
+
+def plot_uniform(found: UniformMeasure, ax: Any = None) -> Any:
+    """The kernel over the distance: the closed form as a line, the estimates of single pairs as dots."""
+    ax = new_axes(ax)
+    pairs = found.estimates.shape[1]
+    ax.plot(np.repeat(found.distances, pairs), found.estimates.ravel(), ".", color=COLORS[1], label="pairs, estimated")
+    ax.plot(found.distances, found.closed_form, "-", color=COLORS[0], label="closed form")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("distance of two unit vectors", fontsize=9)
+    ax.set_ylabel("kernel, uniform subspaces", fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.legend(fontsize=7.5, frameon=False)
+    return ax
+
+
+def _slope(curve: Curve, measure: str) -> str:
+    return f"{log_slope(curve.sizes, curve.measures[measure]):.2f}"
+
+
+def plot_needed(needed: LandmarksNeeded, ax: Any = None) -> Any:
+    """The pilots, the law through them, the tolerance and where both meet."""
+    ax = new_axes(ax)
+    curve = needed.curve
+    plot_line(ax, curve.sizes, curve.errors, "pilots", 0)
+    if needed.n_landmarks is not None:
+        ends = np.sort([curve.sizes[0], curve.sizes[-1], needed.n_landmarks])
+        slope = LAW if needed.law_seen else curve.slope
+        line = mean_over_draws(curve.errors)[-1] * (ends / curve.sizes[-1]) ** slope
+        if needed.basis != "measured":
+            ax.plot(ends, line, "--", color="black", linewidth=0.9, label=f"slope {slope:.2f}")
+        ax.plot([needed.n_landmarks], [needed.tolerance], "*", color=COLORS[3], markersize=13, zorder=4,
+                label=f"D = {needed.n_landmarks}")  # fmt: skip
+    ax.axhline(needed.tolerance, color=GREY, linestyle=":", label=f"tolerance {needed.tolerance:.3g}")
+    finish(ax, curve, f"error ({needed.criterion})")
+    return ax
+
+
+def new_figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:
+    """A figure and its axes (n_rows, n_columns), without the state of pyplot."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("the picture needs matplotlib: pip install matplotlib") from None
+    figure = Figure(figsize=(5 * n_columns, 4 * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False)

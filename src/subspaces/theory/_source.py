@@ -1,0 +1,226 @@
+"""Where features come from: a kernel, and draws of D features that approximate it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces._array import Array, Indices
+from subspaces._blocks import row_blocks
+from subspaces._validation import check_integer, check_rows, is_auto
+from subspaces.feature_clustering import FeatureClustering
+from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures
+from subspaces.kernels._bandwidth import known_sigma
+
+# Closed forms come as matrices, of which pairs are the diagonal: small blocks waste little.
+PAIR_ROWS = 32
+
+
+class Source(ABC):
+    """A kernel on rows, and draws of features of it."""
+
+    reference: str  # what the kernel is known by
+
+    @abstractmethod
+    def draw(self, count: int, rng: np.random.RandomState) -> FeatureMap:
+        """`count` features, drawn anew."""
+
+    @abstractmethod
+    def limit(self) -> FeatureMap | None:
+        """Features whose inner products are the kernel itself, or None where it has a closed form."""
+
+    @abstractmethod
+    def matrix(self, x: Array, y: Array) -> NDArray[np.float64]:
+        """The kernel (n, m) of rows (n, p) and (m, p)."""
+
+    @abstractmethod
+    def pairs(
+        self, x: Array, first: Indices, second: Indices, counts: Sequence[int], n_draws: int, rng: np.random.RandomState
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The kernel (m,) of pairs of rows of `x`, and what each draw makes of it: (m, n_counts, n_draws)."""
+
+
+class ManyPoints(Source):
+    """A measure of N points, such as flats at N rows: the kernel is their mean, a draw takes D of them.
+
+    Points are drawn with replacement, independent of each other as the theorem has it.
+    """
+
+    def __init__(self, features: FeatureMap) -> None:
+        self.features = features
+        self.size: int = features._n_features_out
+        self.reference = f"all {self.size} points of the measure"
+
+    def draw(self, count: int, rng: np.random.RandomState) -> FeatureMap:
+        index = rng.randint(self.size, size=count)
+        chosen: Any = copy(self.features)
+        if isinstance(chosen, SubspaceFeatures):
+            chosen.flats_ = chosen.flats_[index]
+        else:
+            chosen.landmarks_ = chosen.landmarks_[index]
+        chosen._n_features_out = count
+        return chosen
+
+    def limit(self) -> FeatureMap:
+        return self.features
+
+    def matrix(self, x: Array, y: Array) -> NDArray[np.float64]:
+        return inner_products(self.features, x, y)
+
+    def pairs(
+        self, x: Array, first: Indices, second: Indices, counts: Sequence[int], n_draws: int, rng: np.random.RandomState
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # How often each draw takes each point, over D: estimates are products with it, and psi is computed once.
+        shares = [
+            np.bincount(rng.randint(self.size, size=count), minlength=self.size) * (self.size / count)
+            for count in counts
+            for _ in range(n_draws)
+        ]
+        weights = np.column_stack([np.ones(self.size), *shares])
+        function = self.features._function()
+        found = np.empty((len(first), weights.shape[1]))
+        for block in row_blocks(len(first), self.features._row_bytes(x)):
+            found[block] = (function(x[first[block]]) * function(x[second[block]])) @ weights
+        return found[:, 0], found[:, 1:].reshape(len(first), len(counts), n_draws)
+
+
+class FittedMaps(Source):
+    """Any feature map: a draw is a fit, the kernel a closed form where there is one, else a fit of many features."""
+
+    def __init__(self, features: FeatureMap, x: Array, n_reference: int, rng: np.random.RandomState) -> None:
+        self.features = features
+        self.x = x
+        self._limit: FeatureMap | None = None
+        if has_closed_form(features):
+            self.reference = "closed form"
+        else:
+            self._limit = self.draw(n_reference, rng)
+            self.reference = f"{self._limit._n_features_out} features"
+
+    def draw(self, count: int, rng: np.random.RandomState) -> FeatureMap:
+        return clone(self.features).set_params(n_components=count, random_state=rng).fit(self.x)
+
+    def limit(self) -> FeatureMap | None:
+        return self._limit
+
+    def matrix(self, x: Array, y: Array) -> NDArray[np.float64]:
+        if self._limit is not None:
+            return inner_products(self._limit, x, y)
+        closed: Any = self.features
+        return np.asarray(closed.exact_kernel(x, y), np.float64)
+
+    def pairs(
+        self, x: Array, first: Indices, second: Indices, counts: Sequence[int], n_draws: int, rng: np.random.RandomState
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self._limit is not None:
+            exact = pair_products(self._limit, x, first, second)
+        else:
+            blocks = row_blocks(len(first), 1, block_rows=PAIR_ROWS)
+            exact = np.concatenate([np.diag(self.matrix(x[first[rows]], x[second[rows]])) for rows in blocks])
+        found = [pair_products(self.draw(count, rng), x, first, second) for count in counts for _ in range(n_draws)]
+        return exact, np.column_stack(found).reshape(len(first), len(counts), n_draws)
+
+
+def make_source(features: FeatureMap, x: Array, *, n_reference: int, rng: np.random.RandomState) -> Source:
+    """The source of features for rows (n, p), with at most `n_reference` points where the measure is the data."""
+    if draws_rows(features) and not features.is_sparse and getattr(features, "landmarks", "") == "random":
+        points = x if len(x) <= n_reference else x[rng.choice(len(x), n_reference, replace=False)]
+        return ManyPoints(clone(features).set_params(landmarks=points, random_state=rng).fit(x))
+    return FittedMaps(features, x, n_reference, rng)
+
+
+def check_map(X: ArrayLike, feature_map: Any) -> tuple[Array, FeatureMap]:
+    """Checked rows and an unfitted map; of a fitted estimator, rows as it prepares them and the map it uses."""
+    if isinstance(feature_map, FeatureClustering):
+        check_is_fitted(feature_map)
+        rows, features = feature_map._check_new(X), clone(feature_map._features)
+        if is_auto(getattr(features, "sigma", None)) and not features.is_sparse:
+            features.set_params(sigma=known_sigma(feature_map._features))
+    elif isinstance(feature_map, FeatureMap):
+        features = clone(feature_map)
+        rows = check_rows(features, X, reset=True)
+    else:
+        raise TypeError(
+            f"feature_map={feature_map!r} must be a map of subspaces.kernels, or a fitted estimator such as FLS."
+        )
+    if len(rows) < 2:
+        raise ValueError(f"X has n_samples={len(rows)} rows: pass at least two, a kernel is about pairs.")
+    if "n_components" not in features.get_params():
+        raise ValueError(f"{features!r} has a fixed number of features: give a map with the parameter n_components.")
+    if not isinstance(getattr(features, "landmarks", ""), str):
+        raise ValueError(
+            'landmarks are given as points, so that their number cannot change: use landmarks="random" or "kmeans".'
+        )
+    return rows, features
+
+
+def settle(features: FeatureMap, x: Array, rng: np.random.RandomState) -> FeatureMap:
+    """The map with the sigma that it finds for rows (n, p); a sigma per row stays, for it needs no settling."""
+    if not is_auto(getattr(features, "sigma", None)) or features.is_sparse:
+        return features
+    fitted: Any = clone(features).set_params(random_state=rng).fit(x)
+    return features.set_params(sigma=fitted.sigma_)
+
+
+def refuse_sparse(features: FeatureMap) -> None:
+    """Refuse a map without a limit kernel."""
+    if features.is_sparse:
+        raise ValueError(
+            f"{features!r} keeps only the nearest landmarks of a row, so that its kernel changes with their number and "
+            'has no limit: use n_nearest=None, or ask for the criterion "eigenspace" or "labels" of landmarks_needed.'
+        )
+
+
+def check_counts(name: str, counts: Any, *, low: int = 1, high: int | None = None, hint: str = "") -> tuple[int, ...]:
+    """Ascending whole numbers, at least one."""
+    values = counts if isinstance(counts, Iterable) and not isinstance(counts, str) else (counts,)
+    checked = tuple(sorted({check_integer(name, value, low=low, high=high, hint=hint) for value in values}))
+    if not checked:
+        raise ValueError(f"{name}={counts!r} is empty: give at least one number.")
+    return checked
+
+
+def check_landmark_counts(features: FeatureMap, counts: Sequence[int], n_rows: int) -> None:
+    """Refuse more landmarks than rows, which would silently be fewer."""
+    if draws_rows(features) and getattr(features, "landmarks", "") != "random" and max(counts) >= n_rows:
+        raise ValueError(
+            f"n_features={max(counts)} must be below {n_rows}, the number of rows that landmarks are made of: lower it."
+        )
+
+
+def draws_rows(features: FeatureMap) -> bool:
+    """Whether the measure is the data: landmark points, or flats at them."""
+    if isinstance(features, SubspaceFeatures):
+        return features.measure == "landmarks"
+    return isinstance(features, LandmarkFeatures)
+
+
+def has_closed_form(features: FeatureMap) -> bool:
+    """Whether the map knows the kernel that it approximates."""
+    if isinstance(features, FourierFeatures):
+        return isinstance(features.kernel, str)
+    if isinstance(features, SubspaceFeatures):
+        return features.measure == "uniform"
+    return isinstance(features, NystromFeatures)
+
+
+def pair_products(features: FeatureMap, x: Array, first: Indices, second: Indices) -> NDArray[np.float64]:
+    """psi(x_i).psi(x_j) for pairs of rows of `x`: (m,)."""
+    function = features._function()
+    found = np.empty(len(first))
+    for block in row_blocks(len(first), features._row_bytes(x)):
+        found[block] = np.einsum("nd,nd->n", function(x[first[block]]), function(x[second[block]]))
+    return found
+
+
+def inner_products(features: FeatureMap, x: Array, y: Array) -> NDArray[np.float64]:
+    """psi(x) psi(y)^T: (n, m)."""
+    function = features._function()
+    return np.asarray(function(x) @ function(y).T, np.float64)
