@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from subspaces import _blocks
 from subspaces.flats import (
+    FEW_SMALLEST,
     Beta2,
     Flats,
     beta2_neighborhoods,
@@ -159,10 +160,16 @@ class TestRowsToFit:
         assert rows_to_fit(x, 2) is x
 
     def test_smallest_of_each_row(self):
-        table = np.random.default_rng(0).standard_normal((20, 9))
-        for count in (1, 3, 8, 9, 12):
+        table = np.random.default_rng(0).standard_normal((20, 30))
+        before = table.copy()
+        for count in (1, 3, FEW_SMALLEST, FEW_SMALLEST + 1, 29, 30, 42):
             values = np.take_along_axis(table, smallest(table, count), 1)
             np.testing.assert_array_equal(np.sort(values, axis=1), np.sort(table, axis=1)[:, :count])
+            np.testing.assert_array_equal(table, before)
+
+    def test_a_few_smallest_are_in_order_and_ties_go_to_the_lower_index(self):
+        table = np.array([[3.0, 1.0, 2.0, 1.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
+        np.testing.assert_array_equal(smallest(table, 3), [[1, 3, 2], [0, 1, 2]])
 
 
 class TestFit:

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from subspaces import search
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Beta2
+from subspaces.kernels import SubspaceFeatures
 from subspaces.partition import SURE_AGREEMENT, choose_partition
 from subspaces.search import (
     AFFINE_MARGIN,
@@ -21,6 +22,7 @@ from subspaces.search import (
     UNEVEN_MARGIN,
     FlatSetting,
     Search,
+    ask_joins,
     best_setting,
     candidate_settings,
     choose_setting,
@@ -28,6 +30,7 @@ from subspaces.search import (
     draw_sample,
     middle_setting,
     prefers_affine,
+    setting_graph,
     try_setting,
 )
 
@@ -61,11 +64,18 @@ def parted(dim, modularity, separation, balanced_separation, *, affine=False, ne
     )
 
 
-def tried(rows, n_clusters, settings, *, kind="auto", max_rows=1000):
+def tried(rows, n_clusters, settings, *, max_rows=1000):
     """All settings with what they reach on one sample."""
     rng = np.random.RandomState(0)
     sample = draw_sample(rows, settings, rng, max_rows)
-    return [try_setting(setting, sample, n_clusters, rng, kind=kind) for setting in settings]
+    return [try_setting(setting, sample, n_clusters, rng) for setting in settings]
+
+
+def asked(rows, n_clusters, settings, *, n_draws=1):
+    """The same, asked how well clusters are separated."""
+    rng = np.random.RandomState(0)
+    sample = draw_sample(rows, settings, rng, 1000)
+    return [ask_joins(setting, sample, n_clusters, rng, n_draws=n_draws) for setting in settings]
 
 
 def best_and_trials(*arguments, **options):
@@ -276,6 +286,7 @@ class TestTrials:
         rows = linear_rows()
         wide, narrow = (tried(each, 2, [FlatSetting(2, 16, False, False)])[0] for each in (rows, rows.astype("f4")))
         assert narrow.modularity == pytest.approx(wide.modularity, abs=0.01)
+        wide, narrow = (asked(each, 2, [FlatSetting(2, 16, False, False)])[0] for each in (rows, rows.astype("f4")))
         assert narrow.separation == pytest.approx(wide.separation, abs=0.1)
 
 
@@ -325,12 +336,13 @@ class TestSeparation:
         With more ways to make parts, the middle one may score otherwise.
         """
 
-        def attempt(setting, *arguments, kind, n_draws=1):
+        def ask(setting, *arguments, n_draws):
             return replace(middle) if middle and n_draws == MIDDLE_DRAWS else replace(setting)
 
         monkeypatch.setattr(search, "PILOT_ROWS", 100)
         monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
-        monkeypatch.setattr(search, "try_setting", attempt)
+        monkeypatch.setattr(search, "try_setting", lambda setting, *arguments: replace(setting))
+        monkeypatch.setattr(search, "ask_joins", ask)
         monkeypatch.setattr(search, "climb", lambda settings, attempt: [attempt(setting) for setting in settings])
         return choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0), **options)
 
@@ -350,20 +362,25 @@ class TestSeparation:
         settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 1, 1)]
         assert self.choose(monkeypatch, settings).setting == settings[1]
 
-    def test_the_middle_setting_is_asked_last_and_with_more_draws(self, monkeypatch):
+    def test_the_middle_setting_is_asked_first_and_with_more_draws(self, monkeypatch):
         settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 1, 1)]
         middle = parted(3, 0.21, 3, 1)
         found = self.choose(monkeypatch, settings, middle=middle)
-        assert found.trials == [*settings, middle]
-        assert found.setting is found.trials[-1]
+        assert found.trials == [*settings, middle, settings[0], settings[2]]
+        assert found.setting is found.trials[3]
         assert found.uneven
-        # Of the same dimension it is taken before the trial with fewer.
-        settings[1] = parted(3, 0.2, 3, 1)
-        assert self.choose(monkeypatch, settings, middle=middle).setting == middle
-        # What it shows by chance with fewer does not count.
+        # What it shows by chance with fewer does not count, and then nothing else is asked.
         settings[1] = middle
         found = self.choose(monkeypatch, settings, middle=parted(3, 0.2, 1, 1))
         assert found.setting == settings[0]
+        assert found.trials == [*settings, parted(3, 0.2, 1, 1)]
+        assert not found.uneven
+
+    def test_what_modularity_finds_at_its_best_must_be_clearly_worse(self, monkeypatch):
+        settings = [parted(2, 0.48, 1, 3), parted(3, 0.2, 3, 1), parted(4, 0.3, 3, 1)]
+        found = self.choose(monkeypatch, settings)
+        assert found.setting == settings[0]
+        assert found.trials == [*settings, settings[1], settings[0]]
         assert not found.uneven
 
     def test_others_than_the_middle_are_not_asked(self, monkeypatch):
@@ -432,28 +449,49 @@ class TestSeparation:
         monkeypatch.setattr(search, "choose_partition", spy)
         rows = make_subspaces((2, 2), 6, points_per_subspace=[500, 60], outliers=0, random_state=0)[0]
         settings = [FlatSetting(2, size, False, True) for size in (6, 16)]
-        for kind in ("auto", "balanced"):
-            for trial, choice in zip(tried(rows, 2, settings, kind=kind), found[-2:], strict=True):
-                assert trial.modularity == choice.balanced.modularity
-                np.testing.assert_equal(trial.separation, choice.density.separation)
-                np.testing.assert_equal(trial.balanced_separation, choice.balanced.separation)
-                assert trial.agreement == choice.agreement
+        for trial, choice in zip(asked(rows, 2, settings), found, strict=True):
+            assert trial.modularity == choice.balanced.modularity
+            assert trial.separation == choice.density.separation
+            assert trial.balanced_separation == choice.balanced.separation
+            assert trial.agreement == choice.agreement
+            assert trial.n_rows == len(rows)
         assert any(choice.density.separation > choice.balanced.separation for choice in found)
-        assert np.isnan([choice.density.separation for choice in found[2:]]).all()
+        # Whoever is not asked about separation does not spend time on it.
+        for trial, choice in zip(tried(rows, 2, settings), found[2:], strict=True):
+            assert trial.modularity == choice.balanced.modularity
+            assert trial.n_rows == len(rows)
+            assert np.isnan([trial.separation, trial.balanced_separation, trial.agreement]).all()
 
-    def test_kind_reaches_every_trial(self, monkeypatch):
-        seen = []
 
-        def spy(setting, *arguments, kind):
-            seen.append(kind)
-            return setting
+class TestSample:
+    def test_flats_are_those_of_the_feature_map(self):
+        rows = linear_rows()
+        settings = [
+            FlatSetting(2, 6, False, True),
+            FlatSetting(2, 16, True, False),
+            FlatSetting(2, "beta2", True, False),
+        ]
+        sample = draw_sample(rows, settings, np.random.RandomState(0), 1000)
+        for setting in settings:
+            psi, _, _ = setting_graph(setting, sample, 3)
+            features = SubspaceFeatures(
+                subspace_dim=2,
+                n_nearest=search.SAMPLE_NEAREST,
+                landmarks=sample.landmarks[setting.unit],
+                neighborhood=setting.neighborhood,
+                affine=setting.affine,
+                trim=True,
+            )
+            expected = features.fit(sample.rows[setting.unit]).transform(sample.rows[setting.unit])
+            np.testing.assert_array_equal(psi.toarray(), expected.toarray())
 
-        monkeypatch.setattr(search, "PILOT_ROWS", 100)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
-        monkeypatch.setattr(search, "try_setting", spy)
-        settings = [parted(2, 0.4, 1, 1), parted(2, 0.3, 1, 1, affine=True)]
-        choose_setting(np.zeros((101, 9)), 2, settings, np.random.RandomState(0), kind="density")
-        assert seen == ["density"] * 3
+    def test_neighbours_reach_as_far_as_the_largest_setting(self):
+        rows = linear_rows()
+        settings = [FlatSetting(2, 6, False, True), FlatSetting(2, 16, False, True)]
+        neighbors = draw_sample(rows, settings, np.random.RandomState(0), 1000).neighbors
+        assert neighbors[True].shape == (len(rows) // 2, 16)
+        few = draw_sample(rows[:9], settings, np.random.RandomState(0), 1000)
+        assert few.neighbors[True].shape == (4, 9)
 
 
 class TestKnownData:

@@ -15,10 +15,10 @@ from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Indices, unit_rows
 from subspaces._log import report
-from subspaces.flats import Beta2, rows_to_fit
-from subspaces.kernels import SubspaceFeatures
+from subspaces.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
+from subspaces.kernels._distance import nearest_weights, usable_flats
 from subspaces.landmarks import choose_landmarks
-from subspaces.partition import SURE_AGREEMENT, choose_partition, inlier_rows, vector_counts
+from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, inlier_rows, vector_counts
 from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
@@ -134,24 +134,22 @@ def choose_setting(
     if len({setting.affine for setting in settings}) == 2:
         sample = draw_sample(rows, settings, rng, PILOT_ROWS)
         asked = settings if few else [setting for setting in settings if setting.dim in PILOT_DIMS] or settings
-        trials = [try_setting(setting, sample, n_clusters, rng, kind=kind) for setting in asked]
+        trials = [try_setting(setting, sample, n_clusters, rng) for setting in asked]
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
     if not trials or not few:
         sample = draw_sample(rows, settings, rng, SAMPLE_ROWS)
-        settings = climb(settings, lambda setting: try_setting(setting, sample, n_clusters, rng, kind=kind))
+        settings = climb(settings, lambda setting: try_setting(setting, sample, n_clusters, rng))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
     uneven = False
     # Few rows fall apart by chance.
     if kind == "auto" and not few:
-        middle = try_setting(middle_setting(settings), sample, n_clusters, rng, kind=kind, n_draws=MIDDLE_DRAWS)
-        trials.append(middle)
-        uneven = shows_uneven(middle, best)
+        asked = ask_sizes(settings, best, lambda setting, n: ask_joins(setting, sample, n_clusters, rng, n_draws=n))
+        trials, uneven = trials + asked, shows_uneven(asked)
         if uneven:
-            tight = [each for each in tight_settings(settings) if shows_uneven(each, best)]
-            best, kind = largest_sure(tight, middle), "density"
+            best, kind = largest_sure(asked), "density"
     report(
         verbose,
         "dimension %d, neighbourhood %s: modularity %.3f%s",
@@ -175,14 +173,37 @@ def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
     return [tight[dim] for dim in sorted(tight)]
 
 
-def shows_uneven(setting: FlatSetting, best: FlatSetting) -> bool:
+def ask_sizes(
+    settings: Sequence[FlatSetting], best: FlatSetting, attempt: Callable[[FlatSetting, int], FlatSetting]
+) -> list[FlatSetting]:
+    """Trials that tell whether clusters differ in size, each with a number of draws, as long as they say so.
+
+    First the middle setting; then the `best` one, whose partition must be clearly less well separated; then those that
+    may show them as well.
+    """
+    middle = attempt(middle_setting(settings), MIDDLE_DRAWS)
+    if not is_uneven(middle, middle):
+        return [middle]
+    asked = [middle, attempt(best, 1)]
+    if shows_uneven(asked):
+        asked += [attempt(setting, 1) for setting in tight_settings(settings) if setting.dim > middle.dim]
+    return asked
+
+
+def shows_uneven(asked: Sequence[FlatSetting]) -> bool:
+    """Whether the first of the trials shows clusters of unequal size."""
+    return len(asked) > 1 and is_uneven(*asked[:2])
+
+
+def is_uneven(setting: FlatSetting, best: FlatSetting) -> bool:
     """Whether clusters of unequal size are clearly better separated than what modularity finds, here or at its best."""
     return setting.separation > UNEVEN_MARGIN + max(setting.balanced_separation, best.balanced_separation)
 
 
-def largest_sure(settings: Sequence[FlatSetting], middle: FlatSetting) -> FlatSetting:
-    """The largest dimension whose parts agree, or the `middle` where that is larger."""
-    sure = [setting for setting in settings if setting.agreement >= SURE_AGREEMENT]
+def largest_sure(asked: Sequence[FlatSetting]) -> FlatSetting:
+    """The largest dimension that shows them as well, and whose parts agree; or the first, the middle one."""
+    middle, best, *larger = asked
+    sure = [each for each in larger if is_uneven(each, best) and each.agreement >= SURE_AGREEMENT]
     return max([middle, *sure], key=lambda setting: setting.dim)
 
 
@@ -228,10 +249,11 @@ def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Some of the rows, scaled to unit norm or not, and landmarks among them."""
+    """Some of the rows, scaled to unit norm or not, landmarks among them and the rows nearest to these."""
 
     rows: dict[bool, Array]  # (m, p)
     landmarks: dict[bool, Array]  # (D, p)
+    neighbors: dict[bool, Indices]  # (D, size), nearest first, as many as any setting fits flats to
 
 
 def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.RandomState, max_rows: int) -> Sample:
@@ -241,22 +263,38 @@ def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.Ran
     rows = rows_to_fit(rows, min(setting.dim for setting in settings))
     count = min(SAMPLE_LANDMARKS, max(1, len(rows) // 2))
     scaled = {unit: unit_rows(rows) if unit else rows for unit in sorted({setting.unit for setting in settings})}
-    return Sample(scaled, {unit: choose_landmarks(x, count, method="kmeans", rng=rng) for unit, x in scaled.items()})
+    landmarks = {unit: choose_landmarks(x, count, method="kmeans", rng=rng) for unit, x in scaled.items()}
+    reach = min(len(rows), max(setting.n_neighbors for setting in settings))
+    return Sample(scaled, landmarks, {unit: nearest_rows(x, landmarks[unit], reach) for unit, x in scaled.items()})
 
 
-def try_setting(
-    setting: FlatSetting,
-    sample: Sample,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    *,
-    kind: str,
-    n_draws: int = 1,
+def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> FlatSetting:
+    """`setting` with the modularity that it reaches on a sample of rows."""
+    found = _partition_of(setting, sample, n_clusters, rng, kind="balanced")
+    return replace(setting, modularity=found.balanced.modularity, n_rows=_n_rows(sample))
+
+
+def ask_joins(
+    setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState, *, n_draws: int
 ) -> FlatSetting:
-    """`setting` with what it reaches on a sample of rows."""
+    """The same, and how well clusters are separated; parts are made `n_draws` times in each way."""
+    found = _partition_of(setting, sample, n_clusters, rng, kind="auto", n_draws=n_draws)
+    return replace(
+        setting,
+        modularity=found.balanced.modularity,
+        separation=found.density.separation,
+        balanced_separation=found.balanced.separation,
+        agreement=found.agreement,
+        n_rows=_n_rows(sample),
+    )
+
+
+def _partition_of(
+    setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState, *, kind: str, n_draws: int = 1
+) -> PartitionChoice:
     counts = vector_counts(n_clusters)
     psi, inliers, spectrum = setting_graph(setting, sample, max(counts))
-    found = choose_partition(
+    return choose_partition(
         psi,
         spectrum,
         inliers,
@@ -268,29 +306,22 @@ def try_setting(
         kind=kind,
         n_draws=n_draws,
     )
-    return replace(
-        setting,
-        modularity=found.balanced.modularity,
-        separation=found.density.separation,
-        balanced_separation=found.balanced.separation,
-        agreement=found.agreement,
-        n_rows=psi.shape[0],
-    )
+
+
+def _n_rows(sample: Sample) -> int:
+    return len(next(iter(sample.rows.values())))
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> tuple[csr_matrix, Indices, Spectrum]:
     """psi (m, D) of a sample of rows, its inliers and its eigenvectors."""
-    rows = sample.rows[setting.unit]
-    features = SubspaceFeatures(
-        subspace_dim=setting.dim,
-        n_nearest=SAMPLE_NEAREST,
-        landmarks=sample.landmarks[setting.unit],
-        neighborhood=setting.neighborhood,
-        affine=setting.affine,
-        trim=True,
-        # It only samples rows to report a sigma, which is not used here: the stream of draws stays the caller's.
-        random_state=0,
-    ).fit(rows)
-    psi, distances = features.describe(rows)
+    rows, landmarks = sample.rows[setting.unit], sample.landmarks[setting.unit]
+    if setting.n_neighbors:
+        index = sample.neighbors[setting.unit][:, : setting.n_neighbors]
+        flats, residuals = fit_flats(rows, index, setting.dim, affine=setting.affine)
+    else:
+        rule = as_neighborhood(setting.neighborhood)
+        flats, residuals = local_flats(rows, landmarks, setting.dim, rule, affine=setting.affine)
+    usable = usable_flats(residuals, rows)
+    psi, distances = nearest_weights(rows, flats[usable] if len(usable) > SAMPLE_NEAREST else flats, SAMPLE_NEAREST)
     spectrum = compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
     return psi, inlier_rows(distances, rows), spectrum

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Indices, within_mad
+from subspaces._blocks import row_blocks
 from subspaces._validation import check_integer, check_option, check_positive, check_sigma, is_auto
 from subspaces.flats import (
     Beta2,
@@ -119,6 +120,19 @@ def sparse_weights(distances: Array, index: Indices, n_columns: int, *, width: f
     n, r = index.shape
     indptr = np.arange(0, n * r + 1, r)
     return csr_matrix((weights.ravel(), index.ravel().astype(np.int32), indptr), shape=(n, n_columns))
+
+
+def nearest_weights(x: Array, flats: Flats, n_nearest: int) -> tuple[csr_matrix, Array]:
+    """psi (n, D) of rows (n, p) by their nearest flats, a width for each row, and distances (n,) to the nearest."""
+    table_of = distances_to(flats)
+    psi, distances = [], []
+    for rows in row_blocks(len(x), distance_row_bytes(flats, x.dtype)):
+        table = table_of(x[rows])
+        index = smallest(table, min(n_nearest, len(flats)))
+        nearest = np.take_along_axis(table, index, 1)
+        psi.append(sparse_weights(nearest, index, len(flats)))
+        distances.append(np.sqrt(nearest.min(axis=1)))
+    return stack(psi), np.concatenate(distances)
 
 
 class LandmarkFeatures(_DistanceFeatures):
