@@ -60,7 +60,7 @@ def rows_of(records, index):
 class TestGrid:
     def test_cells_hold_mean_spread_and_paper(self, records):
         cell = rows_of(records, 0)["FLS"].cells[0]
-        assert (cell.accuracy, cell.seconds, cell.spread, cell.note) == ("0.991", "2.0 s", "0.990–0.992", "")
+        assert (cell.accuracy, cell.seconds, cell.spread, cell.notes) == ("0.991", "2.0 s", "0.990–0.992", ())
         assert cell.paper == "0.99 (15 s)"
         assert rows_of(records, 0)["SSC"].cells[5].paper == "N/A"
         assert rows_of(records, 0)["SSC"].cells[0].paper == "0.76 (18,993 s)"
@@ -77,9 +77,9 @@ class TestGrid:
         ]  # fmt: skip
 
     def test_what_is_unlike_is_said(self, records):
-        assert rows_of(records, 0)["SSC"].cells[0].note == "on H<2>00 | *GPU*"
-        assert rows_of(records, 1)["FLS"].cells[0].note == "2 of 10 draws"
-        assert rows_of(records, 2)["spectral clustering"].cells[0].note == "not run: too many rows"
+        assert rows_of(records, 0)["SSC"].cells[0].notes == ("on H<2>00 | *GPU*",)
+        assert rows_of(records, 1)["FLS"].cells[0].notes == ("2 of 10 draws",)
+        assert rows_of(records, 2)["spectral clustering"].cells[0].notes == ("not run: too many rows",)
 
     def test_parts_of_a_table_stand_side_by_side(self, records):
         titles = [each.title for each in grid.grids(records)]

@@ -21,10 +21,11 @@ class Shown:
     accuracy: str = ""
     seconds: str = ""
     spread: str = ""  # lowest and highest accuracy
-    note: str = ""  # what is unlike the other cells
+    notes: tuple[str, ...] = ()  # what is unlike the other cells
     paper: str = ""
     best: bool = False
     fastest: bool = False
+    device: bool = False  # computed on one, so that the time is another matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def _beyond_grid(record: Record) -> Grid:
     rows = []
     for key in beyond.BEYOND_METHODS:
         shown = [
-            _shown(record, cell, key) if beyond.feasible(key, cell) else Shown(note="not run: too many rows")
+            _shown(record, cell, key) if beyond.feasible(key, cell) else Shown(notes=("not run: too many rows",))
             for cell in beyond.CELLS
         ]
         rows.append(_row(METHODS[key], shown))
@@ -111,14 +112,16 @@ def _shown(record: Record, cell: Cell, key: str) -> Shown:
     draws = entry["draws"]
     scores = [draw["accuracy"] for draw in draws]
     seconds = [draw["seconds"] for draw in draws]
-    notes = sorted({f"on {draw['device']}" for draw in draws if "device" in draw})
+    devices = sorted({draw["device"] for draw in draws if "device" in draw})
+    notes = [f"on {device}" for device in devices]
     if len(draws) != cell.draws:
         notes.append(f"{len(draws)} of {cell.draws} draws")
     return Shown(
         accuracy=f"{sum(scores) / len(scores):.3f}",
         seconds=seconds_text(sum(seconds) / len(seconds)),
         spread=f"{min(scores):.3f}–{max(scores):.3f}",
-        note=", ".join(notes),
+        notes=tuple(notes),
+        device=bool(devices),
     )
 
 
@@ -134,7 +137,7 @@ def _with_best(grid: Grid) -> Grid:
             if not group:
                 continue
             most = max(float(rows[i][column].accuracy) for i in group)
-            times = {i: _number(rows[i][column].seconds) for i in group if "on " not in rows[i][column].note}
+            times = {i: _number(rows[i][column].seconds) for i in group if not rows[i][column].device}
             least = min(times.values(), default=-1.0)
             for i in group:
                 cell = rows[i][column]

@@ -54,12 +54,12 @@ def rough_seconds(key: str, n_rows: int, n_columns: int) -> float:
     return {
         "fls": 2 + 0.06 * n_columns + 8e-4 * n_rows,
         "lbf": 0.5 + 0.06 * n_columns + 6e-6 * entries,
-        "ssc": 0.3 + 9e-9 * n_rows * entries,
+        "ssc": 0.2 + (3e-7 + 5e-9 * n_columns) * n_rows**2,
         "sssc": 0.5,
         "fls-paper": 0.5 + 2e-6 * entries,
         "fls-linear": 0.5 + 2e-6 * entries,
-        "lbf-paper": 0.1 + 5e-7 * entries,
+        "lbf-paper": 0.2 + 8e-7 * entries,
         "kmeans": 0.1 + 1e-6 * entries,
         "nystroem": 0.2 + 6e-5 * n_rows,
-        "spectral": 0.2 + 4e-8 * n_rows * n_rows,
+        "spectral": 0.2 + 4e-8 * n_rows**2,
     }[key]

@@ -59,7 +59,7 @@ def _markdown_cell(cell: Shown) -> str:
         accuracy = f"**{cell.accuracy}**" if cell.best else cell.accuracy
         seconds = f"**{cell.seconds}**" if cell.fastest else cell.seconds
         parts = [f"{accuracy} ({seconds})", cell.spread]
-    parts += [_md(cell.note)] if cell.note else []
+    parts += [_md(note) for note in cell.notes]
     parts += [f"paper {_md(cell.paper)}"] if cell.paper else []
     return "<br>".join(parts)
 
@@ -104,10 +104,10 @@ def _html_cell(cell: Shown) -> str:
         accuracy = f"<b>{escape(cell.accuracy)}</b>" if cell.best else escape(cell.accuracy)
         seconds = f"<b>{escape(cell.seconds)}</b>" if cell.fastest else escape(cell.seconds)
         parts = [f"{accuracy} ({seconds})", f"<small>{escape(cell.spread)}</small>"]
-    parts += [f"<small>{escape(cell.note)}</small>"] if cell.note else []
+    parts += [f"<small>{escape(note)}</small>" for note in cell.notes]
     parts += [f'<small class="paper">paper {escape(cell.paper)}</small>'] if cell.paper else []
     return "".join(parts)
 
 
 def _rows_with_results(grid: Grid) -> Sequence[Row]:
-    return [row for row in grid.rows if any(cell.accuracy or cell.note for cell in row.cells)]
+    return [row for row in grid.rows if any(cell.accuracy or cell.notes for cell in row.cells)]

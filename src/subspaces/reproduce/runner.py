@@ -13,6 +13,9 @@ from subspaces.reproduce.task import Outcome, Task
 
 Progress = Callable[[str], None]
 
+# Seconds.
+EXPECTED = 10.0
+
 
 def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, progress: Progress) -> None:
     """Measure the tasks whose result is not kept yet: `jobs` at a time, those on a device one by one."""
@@ -60,7 +63,8 @@ class TimeLeft:
         self._jobs = jobs
         self._left = {id(task): task for task in tasks}
         self._started = time.perf_counter()
-        self._weight = 0.0
+        # As if so much had gone as expected: the first few tasks alone say little.
+        self._weight = EXPECTED
 
     def finished(self, task: Task, outcome: Outcome) -> None:
         del self._left[id(task)]
@@ -68,9 +72,9 @@ class TimeLeft:
 
     def seconds(self) -> float:
         """Seconds left, if what is left has the weights it seems to have."""
-        rate = (time.perf_counter() - self._started) / self._weight
-        longest = max((task.weight for task in self._left.values()), default=0.0)
-        return rate * max(sum(task.weight for task in self._left.values()), longest * self._jobs / 2)
+        rate = (EXPECTED + self._jobs * (time.perf_counter() - self._started)) / self._weight
+        weights = [task.weight for task in self._left.values()]
+        return rate * max(sum(weights) / self._jobs, max(weights, default=0.0) / 2)
 
 
 def shown_time(seconds: float) -> str:

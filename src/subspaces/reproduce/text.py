@@ -16,7 +16,7 @@ def text_table(grid: Grid) -> str:
     """One table: three lines for each method, one below the other."""
     lines = [["", *grid.columns]]
     for row in grid.rows:
-        if any(cell.accuracy or cell.note for cell in row.cells):
+        if any(cell.accuracy or cell.notes for cell in row.cells):
             lines += _row_lines(row)
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     body = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
@@ -30,9 +30,10 @@ def text_page(grids: Sequence[Grid]) -> str:
 
 def _row_lines(row: Row) -> list[list[str]]:
     lines = [[row.title, *map(_first, row.cells)]]
+    n_notes = max(len(cell.notes) for cell in row.cells)
     for title, words in (
         ("  lowest–highest", [cell.spread for cell in row.cells]),
-        ("  ", [cell.note for cell in row.cells]),
+        *(("", ["".join(cell.notes[i : i + 1]) for cell in row.cells]) for i in range(n_notes)),
         ("  paper", [cell.paper for cell in row.cells]),
     ):
         if any(words):

@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from subspaces.reproduce.kept import Kept
 from subspaces.reproduce.machine import environment
 from subspaces.reproduce.runner import Progress
@@ -21,7 +23,8 @@ def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
     record = kept.read()
     mark = fingerprint(ARGUMENTS)
     if again or record.get("fingerprint") != mark or not isinstance(record.get("curves"), dict):
-        curves = theory.curves(**ARGUMENTS, progress=progress)
+        with threadpool_limits(limits=1):
+            curves = theory.curves(**ARGUMENTS, progress=progress)
         record |= {"arguments": ARGUMENTS, "fingerprint": mark, "environments": [environment(1)]}
         record["curves"] = _plain(curves)
         kept.write(record)
