@@ -1,11 +1,9 @@
-"""How sure labels are: names of clusters beside all permutations, shares and confidence by hand, votes, the warning."""
+"""How sure labels are: confidence by hand, what halves of the landmarks say, the warning."""
 
 import warnings
-from itertools import permutations
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
@@ -15,15 +13,12 @@ from test_modularity import planted_graph, ring_graph
 from subspaces.confidence import (
     COIN_TOSS,
     SPLITS,
-    Voter,
     confidence,
     half_opinions,
-    matched,
-    matched_voters,
-    opinion,
     warn_if_coin_toss,
 )
 from subspaces.feature_clustering import Draw
+from subspaces.voting import matched
 
 few = settings(max_examples=25, deadline=None)
 
@@ -43,73 +38,6 @@ def separate_graph(n_clusters):
     own = np.repeat(np.arange(n_clusters), 12) == labels[:, None]
     weights = own * np.random.default_rng(0).uniform(0.2, 1, own.shape)
     return weights / weights.sum(axis=1, keepdims=True), labels
-
-
-def voters_of(graphs, labels, n_clusters=3):
-    draws = [draw_of(P, own) for P, own in zip(graphs, labels, strict=True)]
-    return matched_voters([Fixed(P) for P in graphs], draws, n_clusters)
-
-
-class Fixed:
-    """A feature map whose psi is known; rows are their own indices."""
-
-    def __init__(self, psi):
-        self.psi = csr_matrix(psi)
-
-    def blocks(self, rows):
-        index = rows[:, 0].astype(int)
-        for part in (index[: len(index) // 2], index[len(index) // 2 :]):
-            yield self.psi[part]
-
-
-class TestMatched:
-    @few
-    @given(st.integers(0, 10_000), st.integers(1, 4))
-    def test_no_other_names_share_more_rows(self, seed, n_clusters):
-        labels, other = random_labels(seed, n_clusters)
-        found = matched(labels, other, n_clusters)
-        best = max((np.array(names)[other] == labels).sum() for names in permutations(range(n_clusters)))
-        assert (found == labels).sum() == best
-
-    @few
-    @given(st.integers(0, 10_000))
-    def test_clusters_keep_their_rows(self, seed):
-        labels, other = random_labels(seed)
-        found = matched(labels, other, 4)
-        assert len(set(zip(other, found, strict=True))) == len(set(other)) == len(set(found))
-        assert found.dtype == np.int32
-
-    @few
-    @given(st.integers(0, 10_000))
-    def test_names_do_not_matter(self, seed):
-        labels, _ = random_labels(seed)
-        names = np.random.default_rng(seed).permutation(4)
-        np.testing.assert_array_equal(matched(labels, names[labels].astype(np.int32), 4), labels)
-
-    def test_empty_clusters_are_no_obstacle(self):
-        labels, other = np.array([0, 0, 2, 2], np.int32), np.array([1, 1, 1, 3], np.int32)
-        found = matched(labels, other, 4)
-        np.testing.assert_array_equal(found[:3], 0)
-        assert found[3] == 2
-
-
-class TestOpinion:
-    def test_by_hand(self):
-        psi = csr_matrix([[0.5, 0.5, 0], [0, 0.2, 0.8], [0, 0, 0]])
-        scores = np.array([[1.0, 0], [0.5, 0.5], [0, 1]])
-        np.testing.assert_allclose(opinion(psi, scores), [[0.75, 0.25], [0.1, 0.9], [0.5, 0.5]])
-
-    def test_unknown_landmarks_do_not_count(self):
-        # The second landmark had no rows, so it belongs to nothing.
-        psi = csr_matrix([[0.25, 0.75], [0, 1.0]])
-        np.testing.assert_allclose(opinion(psi, np.array([[0.8, 0.2], [0, 0]])), [[0.8, 0.2], [0.5, 0.5]])
-
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-    def test_shares_sum_to_one_in_the_type_of_the_rows(self, dtype):
-        rng = np.random.default_rng(0)
-        found = opinion(csr_matrix(rng.random((20, 6)).astype(dtype)), rng.random((6, 3)))
-        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
-        assert found.dtype == dtype
 
 
 class TestConfidence:
@@ -200,62 +128,6 @@ class TestHalves:
         )
         np.testing.assert_array_equal(first, second)
         assert not np.array_equal(first, other)
-
-
-class TestVoters:
-    def draws(self):
-        """Three draws of the same three clusters under other names, the first with errors of its own."""
-        rng = np.random.default_rng(0)
-        P, truth = separate_graph(3)
-        graphs = [P[:, rng.permutation(P.shape[1])] for _ in range(3)]
-        names = [np.array(each) for each in ([0, 1, 2], [1, 2, 0], [2, 0, 1])]
-        labels = [each[truth] for each in names]
-        labels[0][:15] = (labels[0][:15] + 1) % 3
-        return graphs, labels, truth
-
-    def test_a_vote_removes_the_errors_of_one(self):
-        graphs, labels, truth = self.draws()
-        voters = voters_of(graphs, labels)
-        rows = np.arange(len(truth))[:, None]
-        votes = np.mean([voter.shares(rows) for voter in voters], axis=0)
-        # Under the names of the first.
-        np.testing.assert_array_equal(votes.argmax(axis=1), truth)
-
-    @pytest.mark.parametrize("seed", [3, 16, 21, 28])
-    def test_a_first_draw_of_chance_names_the_others_once_only(self, seed):
-        P, truth = separate_graph(3)
-        rng = np.random.default_rng(seed)
-        labels = [rng.integers(0, 3, len(truth))]
-        for _ in range(3):
-            own = rng.permutation(3)[truth]
-            astray = rng.random(len(truth)) < 0.35
-            labels.append(np.where(astray, rng.integers(0, 3, len(truth)), own))
-        voters = voters_of([P] * 4, labels)
-        votes = np.mean([voter.shares(np.arange(len(P))[:, None]) for voter in voters], axis=0).argmax(axis=1)
-        # Named after it alone, the good ones would contradict each other.
-        assert reference.accuracy_by_permutation(truth, votes) == 1
-
-    def test_scores_beside_loops(self):
-        graphs, labels, truth = self.draws()
-        voters = voters_of(graphs, labels)
-        for voter, P, own in zip(voters, graphs, (labels[0], truth, truth), strict=True):
-            shares = reference.cluster_landmark_shares(P, own, 3)
-            np.testing.assert_allclose(voter.scores, (shares / shares.sum(axis=0)).T)
-            np.testing.assert_allclose(
-                voter.shares(np.arange(len(P))[:, None]), opinion(csr_matrix(P), voter.scores), rtol=1e-12
-            )
-
-    def test_names_of_all_draws_at_once_change_nothing_but_names(self):
-        graphs, labels, _ = self.draws()
-        names = np.array([2, 0, 1])
-        plain, renamed = (voters_of(graphs, known) for known in (labels, [names[own] for own in labels]))
-        for one, other in zip(plain, renamed, strict=True):
-            np.testing.assert_allclose(one.scores, other.scores[:, names])
-
-    def test_blocks_of_rows_are_put_together(self):
-        P = np.random.default_rng(0).dirichlet(np.ones(4), 7)
-        scores = np.random.default_rng(1).dirichlet(np.ones(2), 4)
-        np.testing.assert_allclose(Voter(Fixed(P), scores).shares(np.arange(7)[:, None]), P @ scores)
 
 
 class TestWarning:

@@ -3,6 +3,7 @@
 import json
 import pickle
 import warnings
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +18,9 @@ from subspaces import FLS, search
 from subspaces.choice import Choice
 from subspaces.confidence import half_opinions
 from subspaces.datasets import make_subspaces
+from subspaces.fls import UNEVEN_DRAWS
 from subspaces.metrics import clustering_accuracy
+from subspaces.search import choose_setting
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}
@@ -278,7 +281,7 @@ class TestConfidence:
     @pytest.mark.parametrize("seed", range(3))
     def test_noise_is_a_coin_toss_and_that_is_said(self, seed):
         with pytest.warns(ConvergenceWarning, match="Other landmarks give other clusters") as said:
-            model = FLS(3, random_state=0).fit(noise(seed=seed))
+            model = FLS(3, random_state=0).fit(noise(300, 10, seed=seed))
         assert model.agreement_ < 0.5
         # It points at the call of fit.
         assert said[0].filename == __file__
@@ -339,10 +342,26 @@ class TestConfidence:
 class TestDraws:
     def test_what_is_reported_belongs_to_the_flats(self, planes, fitted):
         model = FLS(2, n_draws=3, random_state=0, **PLANES).fit(planes[0])
-        assert model.n_landmarks_ == len(model.flats_.bases) == len(fitted.flats_.bases)
+        best = model.choice_["draw"].chosen["draw"]
+        flats = model._voters[0].features.flats_.bases
+        np.testing.assert_array_equal(model.flats_.bases, flats)
+        assert model.n_landmarks_ == len(flats)
+        assert np.array_equal(flats, fitted.flats_.bases) == (best == 1)
+        assert model.sigma_ == model._features.sigma_
         assert model.n_nearest_ == fitted.n_nearest_
-        assert model.sigma_ == fitted.sigma_
-        np.testing.assert_array_equal(model.flats_.bases, fitted.flats_.bases)
+
+    def test_several_only_where_clusters_differ_in_size(self, planes, fitted, monkeypatch):
+        X, _ = planes
+        assert "draw" not in fitted.choice_
+
+        def uneven(*arguments, **options):
+            return replace(choose_setting(*arguments, **options), uneven=True, kind="density")
+
+        monkeypatch.setattr("subspaces.fls.choose_setting", uneven)
+        for n_draws, count in (("auto", UNEVEN_DRAWS), (2, 2)):
+            model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
+            assert len(model.choice_["draw"].candidates) == count
+        assert "draw" not in FLS(2, n_draws=1, random_state=0, **PLANES).fit(X).choice_
 
     def test_draws_differ(self, planes):
         model = FLS(2, n_draws=3, n_landmarks=40, random_state=0, **PLANES).fit(planes[0])
@@ -390,12 +409,21 @@ class TestDraws:
         X = np.random.RandomState(31).normal(size=(40, 4))
         assert len(np.unique(FLS(2, n_draws=2, random_state=0).fit(X).labels_)) == 2
 
-    def test_score_is_that_of_the_vote(self, monkeypatch):
+    def test_score_is_that_of_the_vote(self):
+        X, _ = make_subspaces((3, 3, 3), 7, points_per_subspace=60, noise=0.1, outliers=0, random_state=0)
+        options = PLANES | {"subspace_dim": 3, "n_landmarks": 40, "random_state": 1}
+        one, three = (FLS(3, n_draws=n_draws, **options).fit(X) for n_draws in (1, 3))
+        assert (one.labels_ != three.labels_).any()
+        assert one.score(X) != three.score(X)
+
+    def test_draws_that_disagree_with_the_best_do_not_vote(self):
         X = np.random.RandomState(0).normal(size=(300, 10))
         with pytest.warns(ConvergenceWarning):
-            one, two = (FLS(2, n_draws=n_draws, random_state=0).fit(X) for n_draws in (1, 2))
-        assert (one.labels_ != two.labels_).any()
-        assert one.score(X) != two.score(X)
+            model = FLS(2, n_draws=3, random_state=0).fit(X)
+        votes = [each["votes"] for each in model.choice_["draw"].candidates]
+        assert votes.count(True) == 1
+        assert model._voters == []
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
 class TestUnequalSizes:

@@ -15,18 +15,16 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels
 from subspaces.feature_clustering import Draw
-from subspaces.kernels import FeatureMap
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, vector_counts
 from subspaces.spectral import Spectrum, compute_spectrum
+from subspaces.voting import matched, opinion
 
 # How often the landmarks are cut in halves, and how many rows each half is clustered on.
 SPLITS = 2
@@ -45,38 +43,6 @@ class Confidence:
 
     rows: Array  # (n,), from 0 to 1
     overall: float  # mean adjusted Rand index: 1 for the same clusters, 0 for chance
-
-
-def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:
-    """The labels `other` (n,), with each cluster named after the one of `labels` (n,) it shares most rows with."""
-    together = np.bincount(other.astype(np.int64) * n_clusters + labels, minlength=n_clusters**2)
-    names = linear_sum_assignment(-together.reshape(n_clusters, n_clusters))[1]
-    return np.asarray(names[other], np.int32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Voter:
-    """Landmarks that know which clusters they belong to."""
-
-    features: FeatureMap
-    scores: NDArray[np.float64]  # (D, K)
-
-    def shares(self, rows: Array) -> Array:
-        """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q)."""
-        return np.concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
-
-
-def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clusters: int) -> list[Voter]:
-    """Several draws of landmarks, their clusters named alike: after the first, and once more after their own vote."""
-    labels = draws[0].labels
-    for _ in range(2):
-        scores = []
-        for draw in draws:
-            shares = cluster_shares(draw.psi, matched(labels, draw.labels, n_clusters), n_clusters)
-            scores.append(landmark_scores(shares))
-        opinions = [opinion(draw.psi, each) for draw, each in zip(draws, scores, strict=True)]
-        labels = vote(opinions)
-    return [Voter(each, known) for each, known in zip(features, scores, strict=True)]
 
 
 def half_opinions(
@@ -118,18 +84,6 @@ def half_opinions(
             found = matched(draw.labels[sample], assign(seen, spectrum, partition), n_clusters)
             opinions.append(opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters))))
     return opinions
-
-
-def opinion(psi: csr_matrix, scores: NDArray[np.float64]) -> Array:
-    """The share (n, K) of each row's landmarks that belong to each cluster; equal shares where it has none."""
-    shares = np.asarray(psi @ scores.astype(psi.dtype))
-    total = shares.sum(axis=1, keepdims=True)
-    return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / shares.shape[1]).astype(psi.dtype)
-
-
-def vote(opinions: Sequence[Array]) -> Labels:
-    """The cluster (n,) that opinions (n, K) speak for most."""
-    return np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
 
 
 def confidence(labels: Labels, opinions: Sequence[Array], inliers: Indices, *, voted: bool = False) -> Confidence:

@@ -7,6 +7,7 @@ from itertools import groupby
 from subspaces.choice import Decision
 from subspaces.partition import Partition, PartitionChoice
 from subspaces.search import Search
+from subspaces.voting import Ranking
 
 
 def flats_decision(search: Search) -> Decision:
@@ -53,3 +54,19 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
         for each in shown
     )
     return Decision("partition", 0, "modularity", reason, candidates)
+
+
+def draws_decision(ranking: Ranking) -> Decision:
+    """Which of several draws of landmarks."""
+    candidates = tuple(
+        {
+            "draw": i + 1,
+            "separation": float(ranking.separations[i]),
+            "agreement": float(ranking.agreements[i]),
+            "support": float(ranking.separations[i] + ranking.agreements[i]),
+            "votes": bool(i in ranking.voters),
+        }
+        for i in range(len(ranking.agreements))
+    )
+    reason = "the largest sum of separation and agreement with the other draws; those that agree with it vote"
+    return Decision("draw", ranking.best, "support", reason, candidates)

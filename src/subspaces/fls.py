@@ -24,9 +24,9 @@ from subspaces._validation import (
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
 from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
-from subspaces.confidence import Voter, confidence, half_opinions, matched_voters, vote, warn_if_coin_toss
-from subspaces.decisions import flats_decision, partition_decision
-from subspaces.feature_clustering import FeatureClustering, unless_auto
+from subspaces.confidence import confidence, half_opinions, warn_if_coin_toss
+from subspaces.decisions import draws_decision, flats_decision, partition_decision
+from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
 from subspaces.flat_clusters import flat_partition
 from subspaces.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
@@ -43,6 +43,7 @@ from subspaces.search import (
     choose_setting,
 )
 from subspaces.spectral import Spectrum
+from subspaces.voting import Voter, matched_voters, named_scores, opinion, rank_draws, vote
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows.
@@ -50,6 +51,8 @@ FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
+# Landmarks are drawn this often where clusters differ in size.
+UNEVEN_DRAWS = 3
 # Where every row is a landmark, or landmarks are given, further draws take this share of them.
 FEWER_LANDMARKS = 0.6
 
@@ -103,9 +106,10 @@ class FLS(FeatureClustering):
         "density" cuts where clusters are joined most weakly, whatever their sizes; "auto" begins with the first and
         takes the second where it is clearly better separated, and the flats that describe the rows best where clusters
         are flat as a whole. With n_nearest=None there is k-means only.
-    n_draws : int, default=1
-        Number of landmark draws. Several vote on the label of each row, which removes bad draws and takes as many
-        times longer; `flats_`, `transform` and `choice_` tell of the first.
+    n_draws : int or "auto", default="auto"
+        Number of landmark draws. Of several the best one is kept, and those that agree with it vote on the label of
+        each row, which takes as many times longer; `flats_`, `transform` and `choice_` tell of the best. "auto" is 1,
+        or 3 where clusters differ in size: a draw of landmarks may miss a small one.
     detect_outliers : bool or float, default=False
         Whether rows that no cluster reaches are labelled -1, by `labels_` and `predict`: True lets the rows decide how
         many there are, a number between 0 and 1 is their share.
@@ -185,7 +189,7 @@ class FLS(FeatureClustering):
         max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
         assign: str = "auto",
-        n_draws: int = 1,
+        n_draws: int | str = "auto",
         detect_outliers: bool | float = False,
         max_clusters: int = 10,
         random_state: Any = None,
@@ -302,7 +306,8 @@ class FLS(FeatureClustering):
             self.n_clusters_ = check_n_clusters(self.n_clusters, x)
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
-        check_integer("n_draws", self.n_draws, low=1)
+        if not is_auto(self.n_draws):
+            check_integer("n_draws", self.n_draws, low=1, hint='give a number or "auto"')
         check_share("detect_outliers", self.detect_outliers)
         n, p = x.shape
         if not is_auto(self.max_columns) and self.max_columns is not None:
@@ -408,7 +413,7 @@ class FLS(FeatureClustering):
         if is_auto(self.n_nearest):
             n_nearest = 5 if count < n else 8
         report(self.verbose, "fitting flats at %d landmarks", count)
-        features = SubspaceFeatures(
+        return SubspaceFeatures(
             count,
             subspace_dim=setting.dim,
             sigma=self.sigma,
@@ -419,47 +424,60 @@ class FLS(FeatureClustering):
             trim=UNEVEN_TRIM if self._search.uneven else n_nearest is not None,
             random_state=rng,
         ).fit(rows)
-        # What is reported belongs to `flats_`, which are those of the first draw.
-        if again:
-            return features
+
+    def _keep_features(self, features: SubspaceFeatures) -> None:
+        """What is reported belongs to `flats_`."""
+        setting = self._search.setting
+        self._features = features
         self.affine_, self.normalize_ = setting.affine, setting.unit
         self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
         self.n_landmarks_, self.n_nearest_ = len(features.flats_), features.n_nearest_
         self.sigma_ = features.sigma_
-        return features
 
     def _cluster_dense(self, rows: Array, rng: np.random.RandomState) -> None:
         super()._cluster_dense(rows, rng)
+        self._keep_features(self._features)
         self._voters: list[Voter] = []
         # Those of an earlier fit say nothing about this one.
         for name in ("confidence_", "agreement_"):
             self.__dict__.pop(name, None)
 
     def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
-        """Labels from one draw of landmarks, or from several that vote, and how far others agree."""
+        """Labels from one draw of landmarks, or from the best of several and those that agree; how sure they are."""
         self._tie, self._voters = 0.0, []
-        draw = self._draw(self._features, rows, rng)
+        n_draws = (UNEVEN_DRAWS if self._search.uneven else 1) if is_auto(self.n_draws) else int(self.n_draws)
+        maps = [self._features]
+        draws = [self._draw(self._features, rows, rng)]
+        for _ in range(n_draws - 1):
+            maps.append(self._fit_features(rows, rng, again=True))
+            draws.append(self._draw(maps[-1], rows, rng))
+        ranking = rank_draws(draws)
+        draw = draws[ranking.best]
+        self._keep_features(maps[ranking.best])
         self._keep_draw(draw)
         if draw.choice is not None and self.n_clusters_ > 1:
             self._decisions.append(partition_decision(draw.choice, draw.partition))
-        if self.n_draws > 1:
-            features = [self._features]
-            draws = [draw]
-            for _ in range(self.n_draws - 1):
-                features.append(self._fit_features(rows, rng, again=True))
-                draws.append(self._draw(features[-1], rows, rng))
-            voters = matched_voters(features, draws, self.n_clusters_)
-            opinions = [voter.shares(rows) for voter in voters]
-            voted = vote(opinions)
-            # Where draws do not agree at all, a vote can leave a cluster empty; one draw has them all.
-            if len(np.unique(voted)) >= len(np.unique(draw.labels)):
-                self.labels_, self._voters = voted, voters
+        if n_draws > 1:
+            self._decisions.append(draws_decision(ranking))
+            self._vote([maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters], rows)
+            scores = [named_scores(each, self.labels_, self.n_clusters_) for each in draws]
+            opinions = [opinion(each.psi, known) for each, known in zip(draws, scores, strict=True)]
         else:
             final = self._final_partition if draw.partition.origin == "flats" else None
             opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
-        found = confidence(self.labels_, opinions, draw.inliers, voted=self.n_draws > 1)
+        found = confidence(self.labels_, opinions, draw.inliers, voted=n_draws > 1)
         self.confidence_, self.agreement_ = found.rows, found.overall
         warn_if_coin_toss(self.agreement_)
+
+    def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw], rows: Array) -> None:
+        """Labels by vote of draws that agree, the best of them first."""
+        if len(draws) == 1:
+            return
+        voters = matched_voters(maps, draws, self.n_clusters_)
+        voted = vote([voter.shares(rows) for voter in voters])
+        # A vote can leave a cluster empty; one draw has them all.
+        if len(np.unique(voted)) >= len(np.unique(self.labels_)):
+            self.labels_, self._voters = voted, voters
 
     def _final_partition(
         self, psi: csr_matrix, spectrum: Spectrum, choice: PartitionChoice, rng: np.random.RandomState

@@ -1,0 +1,90 @@
+"""Several clusterings of the same rows from different landmarks: which is the best of them, and how they vote.
+
+A draw of landmarks can miss a small cluster. The draw to trust is well separated (`joins.py`) and agrees with the
+others; those that agree with it vote on the label of every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_matrix
+from sklearn.metrics import adjusted_rand_score
+
+from subspaces._array import Array, Indices, Labels
+from subspaces.feature_clustering import Draw
+from subspaces.kernels import FeatureMap
+from subspaces.modularity import cluster_shares, landmark_scores
+from subspaces.partition import SURE_AGREEMENT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Draws compared with each other."""
+
+    separations: Array  # (m,), zero where there is none
+    agreements: Array  # (m,), mean adjusted Rand index with the other draws
+    best: int  # of the largest sum of both
+    voters: Indices  # draws that agree with the best, which comes first
+
+
+def rank_draws(draws: Sequence[Draw]) -> Ranking:
+    """Which of several draws to trust."""
+    table = np.array([[adjusted_rand_score(one.labels, other.labels) for one in draws] for other in draws])
+    agreements = (table.sum(axis=1) - 1) / max(1, len(draws) - 1)
+    found = np.array([draw.partition.separation for draw in draws])
+    # Clusters too small to be separated are worse than any that are.
+    separations = np.nan_to_num(found, nan=0.0, neginf=min(found[np.isfinite(found)], default=0.0) - 1)
+    best = int((separations + agreements).argmax())
+    others = [i for i in range(len(draws)) if i != best and table[best, i] >= SURE_AGREEMENT]
+    return Ranking(separations, agreements, best, np.array([best, *others]))
+
+
+def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:
+    """The labels `other` (n,), with each cluster named after the one of `labels` (n,) it shares most rows with."""
+    together = np.bincount(other.astype(np.int64) * n_clusters + labels, minlength=n_clusters**2)
+    names = linear_sum_assignment(-together.reshape(n_clusters, n_clusters))[1]
+    return np.asarray(names[other], np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Voter:
+    """Landmarks that know which clusters they belong to."""
+
+    features: FeatureMap
+    scores: NDArray[np.float64]  # (D, K)
+
+    def shares(self, rows: Array) -> Array:
+        """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q)."""
+        return np.concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
+
+
+def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clusters: int) -> list[Voter]:
+    """Several draws of landmarks, their clusters named alike: after the first, and once more after their own vote."""
+    labels = draws[0].labels
+    for _ in range(2):
+        scores = [named_scores(draw, labels, n_clusters) for draw in draws]
+        opinions = [opinion(draw.psi, each) for draw, each in zip(draws, scores, strict=True)]
+        labels = vote(opinions)
+    return [Voter(each, known) for each, known in zip(features, scores, strict=True)]
+
+
+def named_scores(draw: Draw, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
+    """How far each landmark of a draw belongs to each cluster (D, K), clusters named after those of `labels` (n,)."""
+    return landmark_scores(cluster_shares(draw.psi, matched(labels, draw.labels, n_clusters), n_clusters))
+
+
+def opinion(psi: csr_matrix, scores: NDArray[np.float64]) -> Array:
+    """The share (n, K) of each row's landmarks that belong to each cluster; equal shares where it has none."""
+    shares = np.asarray(psi @ scores.astype(psi.dtype))
+    total = shares.sum(axis=1, keepdims=True)
+    return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / shares.shape[1]).astype(psi.dtype)
+
+
+def vote(opinions: Sequence[Array]) -> Labels:
+    """The cluster (n,) that opinions (n, K) speak for most."""
+    return np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)

@@ -1,0 +1,190 @@
+"""Several draws: names of clusters beside all permutations, shares by hand, which draw is trusted, votes."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from sklearn.metrics import adjusted_rand_score
+from test_confidence import draw_of, separate_graph
+
+from subspaces.partition import SURE_AGREEMENT, Partition
+from subspaces.voting import Voter, matched, matched_voters, opinion, rank_draws
+
+few = settings(max_examples=25, deadline=None)
+
+
+def random_labels(seed, n_clusters=4, n=30):
+    return np.random.default_rng(seed).integers(0, n_clusters, (2, n)).astype(np.int32)
+
+
+def voters_of(graphs, labels, n_clusters=3):
+    draws = [draw_of(P, own) for P, own in zip(graphs, labels, strict=True)]
+    return matched_voters([Fixed(P) for P in graphs], draws, n_clusters)
+
+
+class Fixed:
+    """A feature map whose psi is known; rows are their own indices."""
+
+    def __init__(self, psi):
+        self.psi = csr_matrix(psi)
+
+    def blocks(self, rows):
+        index = rows[:, 0].astype(int)
+        for part in (index[: len(index) // 2], index[len(index) // 2 :]):
+            yield self.psi[part]
+
+
+class TestMatched:
+    @few
+    @given(st.integers(0, 10_000), st.integers(1, 4))
+    def test_no_other_names_share_more_rows(self, seed, n_clusters):
+        labels, other = random_labels(seed, n_clusters)
+        found = matched(labels, other, n_clusters)
+        best = max((np.array(names)[other] == labels).sum() for names in permutations(range(n_clusters)))
+        assert (found == labels).sum() == best
+
+    @few
+    @given(st.integers(0, 10_000))
+    def test_clusters_keep_their_rows(self, seed):
+        labels, other = random_labels(seed)
+        found = matched(labels, other, 4)
+        assert len(set(zip(other, found, strict=True))) == len(set(other)) == len(set(found))
+        assert found.dtype == np.int32
+
+    @few
+    @given(st.integers(0, 10_000))
+    def test_names_do_not_matter(self, seed):
+        labels, _ = random_labels(seed)
+        names = np.random.default_rng(seed).permutation(4)
+        np.testing.assert_array_equal(matched(labels, names[labels].astype(np.int32), 4), labels)
+
+    def test_empty_clusters_are_no_obstacle(self):
+        labels, other = np.array([0, 0, 2, 2], np.int32), np.array([1, 1, 1, 3], np.int32)
+        found = matched(labels, other, 4)
+        np.testing.assert_array_equal(found[:3], 0)
+        assert found[3] == 2
+
+
+class TestOpinion:
+    def test_by_hand(self):
+        psi = csr_matrix([[0.5, 0.5, 0], [0, 0.2, 0.8], [0, 0, 0]])
+        scores = np.array([[1.0, 0], [0.5, 0.5], [0, 1]])
+        np.testing.assert_allclose(opinion(psi, scores), [[0.75, 0.25], [0.1, 0.9], [0.5, 0.5]])
+
+    def test_unknown_landmarks_do_not_count(self):
+        # The second landmark had no rows, so it belongs to nothing.
+        psi = csr_matrix([[0.25, 0.75], [0, 1.0]])
+        np.testing.assert_allclose(opinion(psi, np.array([[0.8, 0.2], [0, 0]])), [[0.8, 0.2], [0.5, 0.5]])
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_shares_sum_to_one_in_the_type_of_the_rows(self, dtype):
+        rng = np.random.default_rng(0)
+        found = opinion(csr_matrix(rng.random((20, 6)).astype(dtype)), rng.random((6, 3)))
+        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
+        assert found.dtype == dtype
+
+
+class TestRanking:
+    def draws(self, separations, *labels):
+        """Draws of these labels, with these separations."""
+        parts = [Partition(2, 1, None, separation=each) for each in separations]
+        return [
+            replace(draw_of(np.eye(len(own)), own), partition=part) for own, part in zip(labels, parts, strict=True)
+        ]
+
+    def test_by_hand(self):
+        truth = np.repeat([0, 1], 20)
+        near = truth.copy()
+        near[0] = 1
+        chance = np.tile([0, 1], 20)
+        found = rank_draws(self.draws([3.0, 3.2, 3.1], truth, chance, near))
+        close, far = adjusted_rand_score(truth, near), adjusted_rand_score(truth, chance)
+        assert found.agreements[0] == pytest.approx((close + far) / 2)
+        # The best separated stands alone.
+        assert found.best == 2
+        assert close > SURE_AGREEMENT
+        assert found.voters.tolist() == [2, 0]
+
+    def test_names_do_not_matter(self):
+        truth = np.repeat([0, 1], 20)
+        found = rank_draws(self.draws([1.0, 1.0, 2.0], truth, 1 - truth, truth))
+        np.testing.assert_allclose(found.agreements, 1)
+        assert found.voters.tolist() == [2, 0, 1]
+
+    def test_clusters_too_small_to_be_separated_come_last(self):
+        truth = np.repeat([0, 1], 20)
+        found = rank_draws(self.draws([-np.inf, -3.0], truth, truth))
+        assert found.best == 1
+        assert np.isfinite(found.separations).all()
+
+    @pytest.mark.parametrize("separation", [np.nan, -np.inf])
+    def test_without_separation_agreement_decides(self, separation):
+        truth, chance = np.repeat([0, 1], 20), np.tile([0, 1], 20)
+        found = rank_draws(self.draws([separation] * 3, chance, truth, truth))
+        assert found.best == 1
+        assert found.voters.tolist() == [1, 2]
+
+    def test_one_draw_is_the_best(self):
+        found = rank_draws(self.draws([np.nan], np.repeat([0, 1], 20)))
+        assert (found.best, found.voters.tolist()) == (0, [0])
+
+
+class TestVoters:
+    def draws(self):
+        """Three draws of the same three clusters under other names, the first with errors of its own."""
+        rng = np.random.default_rng(0)
+        P, truth = separate_graph(3)
+        graphs = [P[:, rng.permutation(P.shape[1])] for _ in range(3)]
+        names = [np.array(each) for each in ([0, 1, 2], [1, 2, 0], [2, 0, 1])]
+        labels = [each[truth] for each in names]
+        labels[0][:15] = (labels[0][:15] + 1) % 3
+        return graphs, labels, truth
+
+    def test_a_vote_removes_the_errors_of_one(self):
+        graphs, labels, truth = self.draws()
+        voters = voters_of(graphs, labels)
+        rows = np.arange(len(truth))[:, None]
+        votes = np.mean([voter.shares(rows) for voter in voters], axis=0)
+        # Under the names of the first.
+        np.testing.assert_array_equal(votes.argmax(axis=1), truth)
+
+    @pytest.mark.parametrize("seed", [3, 16, 21, 28])
+    def test_a_first_draw_of_chance_names_the_others_once_only(self, seed):
+        P, truth = separate_graph(3)
+        rng = np.random.default_rng(seed)
+        labels = [rng.integers(0, 3, len(truth))]
+        for _ in range(3):
+            own = rng.permutation(3)[truth]
+            astray = rng.random(len(truth)) < 0.35
+            labels.append(np.where(astray, rng.integers(0, 3, len(truth)), own))
+        voters = voters_of([P] * 4, labels)
+        votes = np.mean([voter.shares(np.arange(len(P))[:, None]) for voter in voters], axis=0).argmax(axis=1)
+        # Named after it alone, the good ones would contradict each other.
+        assert reference.accuracy_by_permutation(truth, votes) == 1
+
+    def test_scores_beside_loops(self):
+        graphs, labels, truth = self.draws()
+        voters = voters_of(graphs, labels)
+        for voter, P, own in zip(voters, graphs, (labels[0], truth, truth), strict=True):
+            shares = reference.cluster_landmark_shares(P, own, 3)
+            np.testing.assert_allclose(voter.scores, (shares / shares.sum(axis=0)).T)
+            np.testing.assert_allclose(
+                voter.shares(np.arange(len(P))[:, None]), opinion(csr_matrix(P), voter.scores), rtol=1e-12
+            )
+
+    def test_names_of_all_draws_at_once_change_nothing_but_names(self):
+        graphs, labels, _ = self.draws()
+        names = np.array([2, 0, 1])
+        plain, renamed = (voters_of(graphs, known) for known in (labels, [names[own] for own in labels]))
+        for one, other in zip(plain, renamed, strict=True):
+            np.testing.assert_allclose(one.scores, other.scores[:, names])
+
+    def test_blocks_of_rows_are_put_together(self):
+        P = np.random.default_rng(0).dirichlet(np.ones(4), 7)
+        scores = np.random.default_rng(1).dirichlet(np.ones(2), 4)
+        np.testing.assert_allclose(Voter(Fixed(P), scores).shares(np.arange(7)[:, None]), P @ scores)
