@@ -22,6 +22,7 @@ from subspaces.theory._source import (
     check_counts,
     check_landmark_counts,
     check_map,
+    inner_products,
     make_source,
     refuse_sparse,
     settle,
@@ -162,22 +163,31 @@ def exact_eigenspace(source: Source, x: Array, n_vectors: int) -> Eigenspace:
         raise ValueError(
             f"X has n_samples={len(x)} rows, and the exact kernel matrix is n x n: pass at most {MATRIX_ROWS} rows."
         )
-    matrix = source.matrix(x, x)
+    found = matrix_eigenspace(source.matrix(x, x), n_vectors)
+    if found is None:
+        raise ValueError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
+    return found
+
+
+def matrix_eigenspace(matrix: NDArray[np.float64], n_vectors: int) -> Eigenspace | None:
+    """The same for a kernel matrix (n, n), which is overwritten; None where a degree is not positive."""
     degrees = matrix.sum(axis=1)
     if not (degrees > 0).all():
-        raise ValueError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
+        return None
     matrix /= np.sqrt(degrees)[:, None] * np.sqrt(degrees)
     trivial = np.sqrt(degrees / degrees.sum())
-    # The start must be neither random, for the result's sake, nor an eigenvector.
-    start = 1 + np.arange(len(x)) / len(x)
     # Its eigenvalue 1 goes to -1, as in `compute_spectrum`: the trivial vector is known.
     matrix -= 2 * np.outer(trivial, trivial)
+    # The start must be neither random, for the result's sake, nor an eigenvector.
+    start = 1 + np.arange(len(matrix)) / len(matrix)
     values, vectors = eigsh(matrix, n_vectors, which="LA", v0=start)
     return Eigenspace(np.column_stack([trivial, vectors[:, ::-1][:, :-1]]), np.append(1.0, values[::-1]))
 
 
 def feature_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigenspace | None:
     """The same for psi(x).psi(y), features as they are; None where a degree is not positive."""
+    if not features.is_sparse and len(x) < min(features._n_features_out, MATRIX_ROWS):
+        return matrix_eigenspace(inner_products(features, x, x), n_vectors)
     spectrum = compute_spectrum(lambda: features.blocks(x), n_vectors, balanced=features.is_sparse)
     parts, degrees = [], []
     for psi in features.blocks(x):

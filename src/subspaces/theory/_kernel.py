@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from subspaces._array import Array, Indices
+from subspaces._blocks import row_blocks
 from subspaces._validation import check_integer, check_option
 from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
 from subspaces.theory._curve import Curve, Figures
 from subspaces.theory._source import (
+    Source,
     check_counts,
     check_landmark_counts,
     check_map,
@@ -23,6 +26,8 @@ from subspaces.theory._source import (
 
 # The bound holds for all pairs of a draw at once with this probability.
 CONFIDENCE = 0.95
+# As many pairs are measured by all draws at a time.
+BLOCK_PAIRS = 20_000
 
 
 def kernel_error(
@@ -91,8 +96,7 @@ def kernel_error(
     features = settle(features, x, rng)
     source = make_source(features, x, n_reference=n_reference, rng=rng)
     first, second = sample_pairs(len(x), n_pairs, rng)
-    exact, found = source.pairs(x, first, second, sizes, n_draws, rng)
-    deviations = np.abs(found - exact[:, None, None])
+    exact, deviations = pair_deviations(source, x, first, second, sizes, n_draws, rng)
     return Curve(
         "kernel error",
         "n_features",
@@ -176,15 +180,13 @@ def kernel_error_by_rows(
         if size == sizes[0] or not fixed_measure:
             source = make_source(features, rows, n_reference=n_reference, rng=rng)
         first, second = sample_pairs(size, n_pairs, rng)
+        draws = source.take([count] * n_draws, rng)
+        exact, found = source.pairs(rows, first, second, draws)
+        deviations = np.abs(found - exact[:, None])
+        tables["max"].append(deviations.max(axis=0))
+        tables["rms"].append(np.sqrt(np.square(deviations).mean(axis=0)))
         if uniform:
-            index = np.arange(size)
-            first, second = np.append(first, index), np.append(second, np.roll(index, -1))
-        exact, found = source.pairs(rows, first, second, (count,), n_draws, rng)
-        deviations = np.abs(found[:, 0] - exact[:, None])
-        tables["max"].append(deviations[:n_pairs].max(axis=0))
-        tables["rms"].append(np.sqrt(np.square(deviations[:n_pairs]).mean(axis=0)))
-        if uniform:
-            tables["max over n pairs"].append(deviations[n_pairs:].max(axis=0))
+            tables["max over n pairs"].append(_largest_over_rows(source, rows, draws))
     parameters = {**describe(features), "n_features": count, "n_pairs": n_pairs, "reference": source.reference}
     return Curve(
         "kernel error",
@@ -194,6 +196,31 @@ def kernel_error_by_rows(
         {},
         parameters,
     )
+
+
+def pair_deviations(
+    source: Source,
+    x: Array,
+    first: Indices,
+    second: Indices,
+    sizes: Sequence[int],
+    n_draws: int,
+    rng: np.random.RandomState,
+) -> tuple[Figures, Figures]:
+    """The kernel (m,) of pairs, and the absolute errors of draws: (m, n_sizes, n_draws)."""
+    draws = source.take([size for size in sizes for _ in range(n_draws)], rng)
+    exact, found = source.pairs(x, first, second, draws)
+    return exact, np.abs(found - exact[:, None]).reshape(len(exact), len(sizes), n_draws)
+
+
+def _largest_over_rows(source: Source, rows: Array, draws: Any) -> Figures:
+    """The largest error (n_draws,) over the pairs of each row with the next."""
+    largest = np.zeros(())
+    for block in row_blocks(len(rows), 1, block_rows=BLOCK_PAIRS):
+        first = np.arange(block.start, block.stop)
+        exact, found = source.pairs(rows, first, (first + 1) % len(rows), draws)
+        largest = np.maximum(largest, np.abs(found - exact[:, None]).max(axis=0))
+    return largest
 
 
 def sample_pairs(n_rows: int, count: int, rng: np.random.RandomState) -> tuple[Indices, Indices]:

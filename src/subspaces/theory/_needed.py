@@ -19,7 +19,7 @@ from subspaces.metrics import clustering_accuracy
 from subspaces.partition import assign_embedded, plain_partition
 from subspaces.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
 from subspaces.theory._eigenspace import Eigenspace, exact_eigenspace, feature_eigenspace, sine
-from subspaces.theory._kernel import describe, sample_pairs
+from subspaces.theory._kernel import describe, pair_deviations, sample_pairs
 from subspaces.theory._source import (
     ManyPoints,
     Source,
@@ -170,7 +170,7 @@ def landmarks_needed(
 
     x = all_rows[rng.choice(len(all_rows), min(len(all_rows), sample_rows), replace=False)]
     features = settle(features, x, rng)
-    n_reference = len(x) // 2 if _is_fitted_again(features) else max(len(x), 4 * PILOTS[-1])
+    n_reference = len(x) // 2 if draws_rows(features) and _is_fitted_again(features) else max(len(x), 8 * PILOTS[-1])
     low = 1 if criterion == "kernel" else check_integer("n_clusters", n_clusters, low=2, high=len(x) // 8) + 1
     if pilots is None:
         sizes = tuple(size for size in PILOTS if low < size <= n_reference // 4)
@@ -216,8 +216,8 @@ def pilot_errors(
 ) -> tuple[Figures, float | None]:
     """Errors (n_sizes, n_draws) of pilots, and the gap where eigenvectors are asked about."""
     if criterion == "kernel":
-        exact, found = source.pairs(x, *sample_pairs(len(x), N_PAIRS, rng), sizes, n_draws, rng)
-        return np.abs(found - exact[:, None, None]).max(axis=0) / np.abs(exact).max(), None
+        exact, deviations = pair_deviations(source, x, *sample_pairs(len(x), N_PAIRS, rng), sizes, n_draws, rng)
+        return deviations.max(axis=0) / np.abs(exact).max(), None
     space = exact_eigenspace(source, x, n_clusters)
     labels = _labels(space, n_clusters, rng) if criterion == "labels" else None
 

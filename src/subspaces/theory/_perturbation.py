@@ -153,7 +153,13 @@ def perturbation(
     return Perturbation(
         np.array(sizes),
         **tables,
-        **dict(zip(("bounds", "sharp_bounds"), _bounds(tables["delta"], upper / lower), strict=True)),
+        **dict(
+            zip(
+                ("bounds", "sharp_bounds"),
+                _bounds(tables["delta"], upper / lower if lower > 0 else np.inf),
+                strict=True,
+            )
+        ),
         lower=lower,
         upper=upper,
         gap=float(min(1 - values[1], values[1] - values[2], values[1])),
@@ -181,8 +187,8 @@ def _measure(exact: Figures, vector: Figures, approximate: Figures) -> dict[str,
 
 def _bounds(delta: Figures, ratio: float) -> tuple[Figures, Figures]:
     """The bounds of the lemma and the sharper ones (n_sizes, n_draws, 3); infinite where delta is not below one."""
-    small = (delta < 1) & (ratio > 0)
-    safe = np.where(small, delta, 0.5)
+    small = (delta < 1) & np.isfinite(ratio)
+    safe, ratio = np.where(small, delta, 0.5), ratio if np.isfinite(ratio) else 1.0
     stated = [
         ratio / 2 * (1 - safe) ** -1.5 * safe,
         (1 - safe) ** -0.5 * safe,

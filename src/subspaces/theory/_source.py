@@ -41,10 +41,14 @@ class Source(ABC):
         """The kernel (n, m) of rows (n, p) and (m, p)."""
 
     @abstractmethod
+    def take(self, counts: Sequence[int], rng: np.random.RandomState) -> Any:
+        """A draw of each number of features in `counts`, for `pairs`."""
+
+    @abstractmethod
     def pairs(
-        self, x: Array, first: Indices, second: Indices, counts: Sequence[int], n_draws: int, rng: np.random.RandomState
+        self, x: Array, first: Indices, second: Indices, draws: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The kernel (m,) of pairs of rows of `x`, and what each draw makes of it: (m, n_counts, n_draws)."""
+        """The kernel (m,) of pairs of rows of `x`, and what each of the draws makes of it: (m, n_draws)."""
 
 
 class ManyPoints(Source):
@@ -74,21 +78,19 @@ class ManyPoints(Source):
     def matrix(self, x: Array, y: Array) -> NDArray[np.float64]:
         return inner_products(self.features, x, y)
 
+    def take(self, counts: Sequence[int], rng: np.random.RandomState) -> NDArray[np.float64]:
+        # How often each draw takes each point: estimates are products with these, and psi is computed once for all.
+        shares = [np.bincount(rng.randint(self.size, size=count), minlength=self.size) / count for count in counts]
+        return self.size * np.column_stack([np.full(self.size, 1 / self.size), *shares])
+
     def pairs(
-        self, x: Array, first: Indices, second: Indices, counts: Sequence[int], n_draws: int, rng: np.random.RandomState
+        self, x: Array, first: Indices, second: Indices, draws: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        # How often each draw takes each point, over D: estimates are products with it, and psi is computed once.
-        shares = [
-            np.bincount(rng.randint(self.size, size=count), minlength=self.size) * (self.size / count)
-            for count in counts
-            for _ in range(n_draws)
-        ]
-        weights = np.column_stack([np.ones(self.size), *shares])
         function = self.features._function()
-        found = np.empty((len(first), weights.shape[1]))
+        found = np.empty((len(first), draws.shape[1]))
         for block in row_blocks(len(first), self.features._row_bytes(x)):
-            found[block] = (function(x[first[block]]) * function(x[second[block]])) @ weights
-        return found[:, 0], found[:, 1:].reshape(len(first), len(counts), n_draws)
+            found[block] = (function(x[first[block]]) * function(x[second[block]])) @ draws
+        return found[:, 0], found[:, 1:]
 
 
 class FittedMaps(Source):
@@ -116,16 +118,18 @@ class FittedMaps(Source):
         closed: Any = self.features
         return np.asarray(closed.exact_kernel(x, y), np.float64)
 
+    def take(self, counts: Sequence[int], rng: np.random.RandomState) -> list[FeatureMap]:
+        return [self.draw(count, rng) for count in counts]
+
     def pairs(
-        self, x: Array, first: Indices, second: Indices, counts: Sequence[int], n_draws: int, rng: np.random.RandomState
+        self, x: Array, first: Indices, second: Indices, draws: list[FeatureMap]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self._limit is not None:
             exact = pair_products(self._limit, x, first, second)
         else:
             blocks = row_blocks(len(first), 1, block_rows=PAIR_ROWS)
             exact = np.concatenate([np.diag(self.matrix(x[first[rows]], x[second[rows]])) for rows in blocks])
-        found = [pair_products(self.draw(count, rng), x, first, second) for count in counts for _ in range(n_draws)]
-        return exact, np.column_stack(found).reshape(len(first), len(counts), n_draws)
+        return exact, np.column_stack([pair_products(features, x, first, second) for features in draws])
 
 
 def make_source(features: FeatureMap, x: Array, *, n_reference: int, rng: np.random.RandomState) -> Source:

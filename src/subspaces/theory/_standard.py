@@ -45,7 +45,8 @@ SIZES: dict[bool, dict[str, Any]] = {
         "perturbation": {"n_features": [2**k for k in range(7, 14)], "n_draws": 10},
         "perturbation_rows": 500,
         "uniform": {"n_angles": 25, "n_pairs": 10, "n_subspaces": 4000},
-        "tolerances": [0.1, 0.05],
+        "tolerances": [0.05],
+        "needed_draws": None,
     },
     True: {
         "rows": 400,
@@ -60,6 +61,7 @@ SIZES: dict[bool, dict[str, Any]] = {
         "perturbation_rows": 100,
         "uniform": {"n_angles": 7, "n_pairs": 3, "n_subspaces": 500},
         "tolerances": [0.2],
+        "needed_draws": 4,
     },
 }
 
@@ -119,7 +121,7 @@ def curves(
     found["uniform_measure"] = _timed(
         progress, "uniform measure", lambda: uniform_measure(**sizes["uniform"], random_state=rng).to_dict()
     )
-    found["landmarks_needed"] = _timed(progress, "landmarks needed", lambda: _needed(few, sizes["tolerances"], rng))
+    found["landmarks_needed"] = _timed(progress, "landmarks needed", lambda: _needed(few, sizes, rng))
     return found
 
 
@@ -165,14 +167,15 @@ def _map(name: str, sigma: float) -> FeatureMap:
     return SubspaceFeatures(subspace_dim=2, sigma=sigma, landmarks="random", neighborhood=20)
 
 
-def _needed(x: NDArray[np.float64], tolerances: list[float], rng: np.random.RandomState) -> dict[str, Any]:
+def _needed(x: NDArray[np.float64], sizes: dict[str, Any], rng: np.random.RandomState) -> dict[str, Any]:
     """What `landmarks_needed` says for each family and tolerance, and the error that so many features really have."""
     rows = []
     for name in FAMILIES:
         features = _map(name, SIGMA)
         for criterion in ("kernel", "eigenspace"):
-            for tolerance in tolerances:
-                needed = landmarks_needed(x, tolerance, features, criterion=criterion, n_clusters=2, random_state=rng)
+            for tolerance in sizes["tolerances"]:
+                options = {"criterion": criterion, "n_clusters": 2, "n_draws": sizes["needed_draws"]}
+                needed = landmarks_needed(x, tolerance, features, **options, random_state=rng)
                 row = {"family": name, **{key: value for key, value in needed.to_dict().items() if key != "curve"}}
                 rows.append({**row, "error": _error_at(x, features, needed, rng)})
     return {"parameters": {"data": DATA, "sigma": SIGMA, "n_rows": len(x)}, "answers": rows}
