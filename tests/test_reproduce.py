@@ -24,7 +24,7 @@ from subspaces.reproduce.paper_tables import TABLES, table_tasks
 from subspaces.reproduce.processes import outcomes
 from subspaces.reproduce.robustness import robustness_tasks
 from subspaces.reproduce.task import Outcome, Task, fingerprint
-from subspaces.reproduce.tradeoff import tradeoff_tasks
+from subspaces.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
 ROOT = Path(__file__).parent.parent
 PAPER = ROOT.parent / "shared" / "paper" / "fast_landmark_subspace_clustering.tex"
@@ -263,7 +263,7 @@ class TestPlan:
         for tasks in (
             table_tasks("mnist", PAPER_METHODS, None, "cpu"),
             robustness_tasks(["fls", "kmeans"], None),
-            tradeoff_tasks(["fls", "lbf", "sssc"], None),
+            tradeoff_tasks(TRADEOFF_METHODS, None),
         ):
             assert len({(task.cell, task.method, task.seed) for task in tasks}) == len(tasks)
             assert all(task.weight > 0 for task in tasks)

@@ -144,7 +144,7 @@ class TestPictures:
         assert pictures.draw_robustness(record).startswith(b"\x89PNG")
 
     def test_tradeoff(self, tmp_path):
-        record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(["fls", "lbf", "sssc"], 1))
+        record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(tradeoff.TRADEOFF_METHODS, 1))
         assert pictures.draw_tradeoff(record).startswith(b"\x89PNG")
 
     def test_nothing_measured_yet(self, tmp_path):

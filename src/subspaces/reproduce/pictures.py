@@ -15,6 +15,9 @@ STYLES = {
     "fls": ("#0072b2", "o", "-"),
     "lbf": ("#d55e00", "s", "-"),
     "sssc": ("#009e73", "^", "-"),
+    "fls-paper": ("#56b4e9", "o", ":"),
+    "fls-linear": ("#003f6b", "x", ":"),
+    "lbf-paper": ("#e69f00", "s", ":"),
     "kmeans": ("#777777", "v", "--"),
     "nystroem": ("#cc79a7", "D", "--"),
     "spectral": ("#b8860b", "P", "--"),
@@ -68,7 +71,8 @@ def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
             _line(axes, key, [point.seconds for point in line], line, f"{METHODS[key].title} ({knob})")
             for point in (line[0], line[-1]):
                 place = (point.seconds, point.mean)
-                axes.annotate(f"{point.value:g}", place, textcoords="offset points", xytext=(4, -11), fontsize=7)
+                style = {"textcoords": "offset points", "xytext": (4, -10), "fontsize": 7, "color": STYLES[key][0]}
+                axes.annotate(f"{point.value:g}", place, **style)
         axes.set_xscale("log")
         axes.set_xlabel("seconds on one core")
         axes.set_title(name, fontsize=10)
@@ -119,7 +123,14 @@ def _png(figure: Any, grid: Iterable[Any]) -> bytes:
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
         labels |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    figure.legend(
+        labels.values(),
+        labels.keys(),
+        loc="outside lower center",
+        ncols=3 if len(labels) > 5 else 5,
+        frameon=False,
+        fontsize=9,
+    )
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110)
     return buffer.getvalue()

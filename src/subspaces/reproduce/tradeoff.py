@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from subspaces.reproduce.methods import METHODS, rough_seconds
 from subspaces.reproduce.task import Spec, Task
 
-TRADEOFF_METHODS = ("fls", "lbf", "sssc")
+TRADEOFF_METHODS = ("fls", "lbf", "sssc", "fls-paper", "fls-linear", "lbf-paper")
 DRAWS = 3
 # What each method has more of, and its name in a picture.
 KNOBS = {
     "fls": ("n_landmarks", "landmarks"),
     "lbf": ("n_candidates", "candidate flats"),
     "sssc": ("n_in_sample", "sampled rows"),
+    "fls-paper": ("n_landmarks", "landmarks"),
+    "fls-linear": ("n_landmarks", "landmarks"),
+    "lbf-paper": ("n_candidates", "candidate flats"),
 }
 CANDIDATES_PER_CLUSTER = (5, 10, 20, 40, 80, 160)
 
@@ -22,21 +25,25 @@ _R80: Spec = {"set": "subspaces", "dims": [3, 4, 5, 6, 7], "ambient_dim": 80, "o
 _368: Spec = {"set": "mnist", "digits": [3, 6, 8], "n_components": 80}
 _ALL: Spec = {"set": "mnist", "digits": list(range(10)), "n_components": 80}
 SMALL, MEDIUM, LARGE = (25, 50, 100, 200, 400, 800), (100, 250, 500, 1000, 2000, 4000), (250, 500, 1000, 2000, 4000)
-# Name: data, number of clusters, shape, numbers of landmarks and of sampled rows.
+# Name: data, number of clusters, dimension that told methods are told, shape, numbers of landmarks and of sampled rows.
 DATA = {
-    "(4, 5, 6) in R¹⁰, 30 % outliers": (_R10, 3, (1072, 10), SMALL),
-    "(3, 4, 5, 6, 7) in R⁸⁰, 30 % outliers": (_R80, 5, (1786, 80), (*SMALL, 1600)),
-    "MNIST [3, 6, 8]": (_368, 3, (17_900, 80), MEDIUM),
-    "MNIST, all ten digits": (_ALL, 10, (60_000, 80), LARGE),
+    "(4, 5, 6) in R¹⁰, 30 % outliers": (_R10, 3, 5, (1072, 10), SMALL),
+    "(3, 4, 5, 6, 7) in R⁸⁰, 30 % outliers": (_R80, 5, 5, (1786, 80), (*SMALL, 1600)),
+    "MNIST [3, 6, 8]": (_368, 3, 3, (17_900, 80), MEDIUM),
+    "MNIST, all ten digits": (_ALL, 10, 3, (60_000, 80), LARGE),
 }
 
 
 def values(key: str, name: str) -> list[int]:
     """How many of what it has the method takes, on one data set."""
-    _, n_clusters, _, counts = DATA[name]
-    if key == "lbf":
+    _, n_clusters, _, _, counts = DATA[name]
+    if KNOBS[key][0] == "n_candidates":
         return [count * n_clusters for count in CANDIDATES_PER_CLUSTER]
     return list(counts)
+
+
+def _with(spec: Spec, name: str, value: int) -> Spec:
+    return {**spec, "given": {**spec["given"], name: value}}
 
 
 def tradeoff_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
@@ -46,13 +53,13 @@ def tradeoff_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
             cell=name,
             method=f"{key} {KNOBS[key][0]}={value}",
             data=data,
-            estimator={"name": METHODS[key].estimator, "given": {KNOBS[key][0]: value}},
+            estimator=_with(METHODS[key].spec(dim), KNOBS[key][0], value),
             n_clusters=n_clusters,
             seed=seed,
             weight=rough_seconds(key, *shape) * (0.3 + 0.7 * value / values(key, name)[-1]),
             tags={"curve": name, "value": value, "series": key},
         )
-        for name, (data, n_clusters, shape, _) in DATA.items()
+        for name, (data, n_clusters, dim, shape, _) in DATA.items()
         for key in methods
         for value in values(key, name)
         for seed in range(draws or DRAWS)
