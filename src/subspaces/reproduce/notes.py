@@ -36,8 +36,8 @@ PICTURES = {
     "tradeoff": (
         "Accuracy against time",
         "More landmarks (FLS), candidate flats (LBF) or sampled rows (SSSC), the least and most written beside: mean "
-        "and range of three draws. With defaults, FLS and LBF spend most of their time on choosing the dimension and on "
-        "fitting flats to all rows, whatever that number; dotted lines are told d and do neither.",
+        "and range of three draws. With defaults, FLS and LBF spend most of their time on choosing the dimension and "
+        "on fitting flats to all rows, whatever that number; dotted lines are told d and do neither.",
     ),
     "robustness": (
         "Robustness",

@@ -74,6 +74,7 @@ def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
                 style = {"textcoords": "offset points", "xytext": (4, -10), "fontsize": 7, "color": STYLES[key][0]}
                 axes.annotate(f"{point.value:g}", place, **style)
         axes.set_xscale("log")
+        axes.margins(x=0.1)
         axes.set_xlabel("seconds on one core")
         axes.set_title(name, fontsize=10)
     return _png(figure, grid.values())
