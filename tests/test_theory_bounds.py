@@ -70,7 +70,11 @@ class TestPerturbation:
         assert (found.delta > 1).all()
         assert np.isinf(found.bounds).all()
         assert found.norms.max() < 1
-        assert found.to_dict()["bounds"][0][0] == [None] * 3
+        values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert values["bounds"][0][0] == [None] * 3
+        again = theory.Perturbation.from_dict(values)
+        assert again.holds
+        np.testing.assert_array_equal(again.bounds, found.bounds)
 
     def test_rows_without_positive_degree_are_not_measured(self):
         far = np.vstack([planes(60), [[30.0] * 6]])
@@ -119,7 +123,7 @@ class TestUniformMeasure:
             theory.uniform_measure(**options)
 
 
-def kernel_errors(x, features, count, n_draws=10):
+def kernel_errors(x, features, count, n_draws=8):
     """Largest error of the map itself with `count` features, over the largest entry, all pairs of different rows."""
     apart = ~np.eye(len(x), dtype=bool)
     if isinstance(features, FourierFeatures):
@@ -137,8 +141,8 @@ def kernel_errors(x, features, count, n_draws=10):
 class TestLandmarksNeeded:
     @every_family
     def test_so_many_are_enough_and_no_more(self, features):
-        x = planes(600)
-        needed = theory.landmarks_needed(x, 0.1, features, random_state=0)
+        x = planes(300)
+        needed = theory.landmarks_needed(x, 0.1, features, n_draws=30, random_state=0)
         assert needed.law_seen
         assert needed.criterion == "kernel"
         # All pairs err more than the sampled thousand; sampled ones would err by 0.1.
@@ -146,18 +150,19 @@ class TestLandmarksNeeded:
 
     @every_family
     def test_eigenspaces_are_as_near_as_was_asked(self, features):
-        x = planes(600)
-        needed = theory.landmarks_needed(x, 0.02, features, n_clusters=2, random_state=0)
+        x = planes(400)
+        tolerance = 0.1 if isinstance(features, FourierFeatures) else 0.02
+        needed = theory.landmarks_needed(x, tolerance, features, n_clusters=2, random_state=0)
         assert needed.criterion == "eigenspace"
         assert needed.law_seen
         assert needed.gap > 0.3
         measured = theory.eigenspace_error(x, features, n_features=needed.n_landmarks, n_draws=10, random_state=1)
-        assert measured.errors.mean() == pytest.approx(0.02, rel=0.7)
+        assert measured.errors.mean() == pytest.approx(tolerance, rel=0.7)
 
     @pytest.mark.parametrize("criterion", ["kernel", "eigenspace", "labels"])
     def test_smaller_tolerances_need_more(self, criterion):
-        x = planes(400)
-        options = {"criterion": criterion, "n_clusters": 2, "n_draws": 10, "random_state": 0}
+        x = planes(200)
+        options = {"criterion": criterion, "n_clusters": 2, "n_draws": 6, "pilots": (32, 64, 128), "random_state": 0}
         found = [
             theory.landmarks_needed(x, tolerance, FAMILIES["fourier"], **options).n_landmarks
             for tolerance in (0.5, 0.2, 0.1, 0.05, 0.02)
@@ -175,8 +180,8 @@ class TestLandmarksNeeded:
 
     def test_does_not_grow_with_the_rows(self):
         counts = [
-            theory.landmarks_needed(planes(n), 0.1, FAMILIES["fourier"], random_state=0).n_landmarks
-            for n in (500, 20_000)
+            theory.landmarks_needed(planes(n), 0.1, FAMILIES["fourier"], n_draws=10, random_state=0).n_landmarks
+            for n in (500, 5000)
         ]
         assert counts[1] == pytest.approx(counts[0], rel=0.2)
 
@@ -203,14 +208,14 @@ class TestLandmarksNeeded:
     @pytest.mark.parametrize("criterion", [None, "labels"])
     def test_of_a_fitted_estimator(self, criterion):
         """FLS keeps the nearest flats of a row: no law, but its eigenspace and labels settle all the same."""
-        x, _ = make_subspaces((2, 2), 6, points_per_subspace=500, noise=0.1, random_state=0)
+        x, _ = make_subspaces((2, 2), 6, points_per_subspace=300, noise=0.1, random_state=0)
         fls = FLS(2, subspace_dim=2, neighborhood=16, random_state=0).fit(x)
         needed = theory.landmarks_needed(x, 0.2, fls, criterion=criterion, n_draws=3, random_state=0)
         assert not needed.law_seen
         assert needed.criterion == (criterion or "eigenspace")
         assert "no law is known" in needed.reason
         assert needed.curve.errors.min() > 0
-        assert 32 <= needed.n_landmarks <= 1000
+        assert 32 <= needed.n_landmarks <= 600
         with pytest.raises(ValueError, match="n_nearest=None"):
             theory.landmarks_needed(x, 0.2, fls, criterion="kernel")
 
@@ -275,6 +280,13 @@ class TestEverything:
             assert curves["kernel_error"]["families"][name]["slope"] == pytest.approx(-0.5, abs=0.15)
             assert curves["perturbation"]["families"][name]["holds"]
             assert curves["kernel_error_by_rows"]["families"][name]["ratio"] < 1.5
+
+    def test_is_a_table(self, curves):
+        lines = theory.table(curves)
+        slope = curves["kernel_error"]["families"]["landmarks"]["slope"]
+        assert f"| {slope:.2f} ± " in lines[2]
+        assert all(line.count("|") == 5 for line in lines[:7])
+        assert "exceeded" not in lines[6]
 
     def test_is_drawn(self, curves, tmp_path):
         pytest.importorskip("matplotlib")

@@ -5,7 +5,7 @@ from subspaces.theory._eigenspace import eigenspace_error, eigenspace_error_by_r
 from subspaces.theory._kernel import kernel_error, kernel_error_by_rows
 from subspaces.theory._needed import LandmarksNeeded, landmarks_needed
 from subspaces.theory._perturbation import Perturbation, perturbation
-from subspaces.theory._standard import curves, draw
+from subspaces.theory._standard import curves, draw, table
 from subspaces.theory._uniform import UniformMeasure, uniform_measure
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "kernel_error_by_rows",
     "landmarks_needed",
     "perturbation",
+    "table",
     "uniform_measure",
 ]

@@ -182,6 +182,7 @@ def landmarks_needed(
     source = make_source(features, x, n_reference=n_reference, rng=rng)
     errors, gap = pilot_errors(source, x, criterion, n_clusters or 2, sizes, draws, rng)
     parameters = {**describe(features), "n_rows": len(x), "reference": source.reference}
+    parameters["without_replacement"] = isinstance(source, ManyPoints)
     curve = Curve(criterion, "n_features", np.array(sizes), {criterion: errors}, {}, parameters)
 
     # The reference of maps that are fitted again has an error of its own, of which the pilots must not be accused.

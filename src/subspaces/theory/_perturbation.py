@@ -28,6 +28,8 @@ from subspaces.theory._source import (
 # Several dense matrices of n x n are held.
 MATRIX_ROWS = 3000
 TERMS = ("H1", "H2", "H3")
+# What is missing from these tables in JSON was infinite; what is missing from others was not measured.
+INFINITE = ("delta", "bounds", "sharp_bounds")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,11 +66,12 @@ class Perturbation:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_dict` told of; bounds that were infinite come back as NaN."""
+        """What `to_dict` told of."""
         tables = {each.name: values[each.name] for each in fields(cls)}
         for name, value in tables.items():
             if isinstance(value, list):
-                tables[name] = np.array(value, np.int64 if name == "sizes" else np.float64)
+                table = np.array(value, np.int64 if name == "sizes" else np.float64)
+                tables[name] = np.where(np.isnan(table), np.inf, table) if name in INFINITE else table
         return cls(**tables)
 
     def plot(self, ax: Any = None) -> Any:

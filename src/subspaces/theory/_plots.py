@@ -56,6 +56,7 @@ def plot_together(curves: dict[str, Curve], measure: str, ax: Any) -> Any:
     if curve.over == "n_features":
         plot_law(ax, curve, measure)
     finish(ax, curve, f"{curve.name} ({measure})")
+    show_sizes(ax, sorted({int(size) for each in curves.values() for size in each.sizes}))
     return ax
 
 
@@ -76,14 +77,13 @@ def plot_law(ax: Any, curve: Curve, measure: str | None = None) -> None:
 
 def finish(ax: Any, curve: Curve, label: str) -> None:
     """Logarithmic axes, labels and a legend; what is flat in n is shown on an axis that leaves room for a slope."""
-    ax.set_xscale("log")
     ax.set_yscale("log")
     if curve.over == "n_rows":
         low, high = ax.get_ylim()
-        ax.set_ylim(min(low, high / 30), high * 1.3)
+        ax.set_ylim(min(low, high / 30), high * 4)
+    show_sizes(ax, curve.sizes)
     ax.set_xlabel(AXES[curve.over], fontsize=9)
     ax.set_ylabel(label, fontsize=9)
-    ax.tick_params(labelsize=8)
     ax.legend(fontsize=7.5, frameon=False)
 
 
@@ -96,11 +96,10 @@ def plot_perturbation(found: Perturbation, ax: Any = None) -> Any:
         plot_line(ax, found.sizes, found.norms[:, :, index], f"|{name}|", index)
         bound = np.where(np.isfinite(found.bounds[:, :, index]), found.bounds[:, :, index], np.nan)
         ax.plot(found.sizes, mean_over_draws(bound), ":", color=COLORS[index], linewidth=1.6, label="its bound")
-    ax.set_xscale("log")
     ax.set_yscale("log")
+    show_sizes(ax, found.sizes)
     ax.set_xlabel(AXES["n_features"], fontsize=9)
     ax.set_ylabel("spectral norm", fontsize=9)
-    ax.tick_params(labelsize=8)
     ax.legend(fontsize=7.5, frameon=False, ncols=2)
     return ax
 
@@ -126,19 +125,44 @@ def _slope(curve: Curve, measure: str) -> str:
 def plot_needed(needed: LandmarksNeeded, ax: Any = None) -> Any:
     """The pilots, the law through them, the tolerance and where both meet."""
     ax = new_axes(ax)
-    curve = needed.curve
+    curve, count = needed.curve, needed.n_landmarks
     plot_line(ax, curve.sizes, curve.errors, "pilots", 0)
-    if needed.n_landmarks is not None:
-        ends = np.sort([curve.sizes[0], curve.sizes[-1], needed.n_landmarks])
-        slope = LAW if needed.law_seen else curve.slope
-        line = mean_over_draws(curve.errors)[-1] * (ends / curve.sizes[-1]) ** slope
-        if needed.basis != "measured":
-            ax.plot(ends, line, "--", color="black", linewidth=0.9, label=f"slope {slope:.2f}")
-        ax.plot([needed.n_landmarks], [needed.tolerance], "*", color=COLORS[3], markersize=13, zorder=4,
-                label=f"D = {needed.n_landmarks}")  # fmt: skip
+    ticks = list(curve.sizes)
+    if count is not None:
+        last, mean = curve.sizes[-1], mean_over_draws(curve.errors)[-1]
+        along = np.geomspace(curve.sizes[0], max(count, last), 100)
+        if needed.law_seen:
+            # All rows, drawn without replacement, have no error left.
+            left = 1 / needed.n_rows if curve.parameters["without_replacement"] else 0.0
+            line = mean * np.sqrt(last * np.maximum(1 / along - left, 0))
+            ax.plot(
+                along, line, "--", color="black", linewidth=0.9, label="law" if not left else "law, rows drawn once"
+            )
+        elif needed.basis == "fitted slope":
+            line = mean * (along / last) ** needed.slope
+            ax.plot(along, line, "--", color="black", linewidth=0.9, label=f"slope {needed.slope:.2f}")
+        ax.plot(count, needed.tolerance, "*", color=COLORS[3], markersize=13, zorder=4, label=f"D = {count}")
     ax.axhline(needed.tolerance, color=GREY, linestyle=":", label=f"tolerance {needed.tolerance:.3g}")
     finish(ax, curve, f"error ({needed.criterion})")
+    if count is not None and count > ticks[-1]:
+        show_sizes(ax, [*ticks, count])
     return ax
+
+
+def show_sizes(ax: Any, sizes: Any) -> None:
+    """Logarithmic axes with a mark at every size that was measured."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30 if len(sizes) > 5 or max(sizes) > 9999 else 0)
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_minor_locator(LogLocator(subs=()))
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 300 else (1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.tick_params(labelsize=8)
 
 
 def new_figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from subspaces._validation import check_option
 from subspaces.datasets import make_subspaces
 from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
-from subspaces.theory._curve import Curve
+from subspaces.theory._curve import Curve, mean_over_draws
 from subspaces.theory._eigenspace import eigenspace_error, eigenspace_error_by_rows
 from subspaces.theory._kernel import kernel_error, kernel_error_by_rows
 from subspaces.theory._needed import LandmarksNeeded, landmarks_needed, pilot_errors
@@ -39,7 +39,7 @@ SIZES: dict[bool, dict[str, Any]] = {
         "kernel_draws": (20, 200),
         "by_rows": {"n_rows": [10**3, 10**4, 10**5, 10**6], "n_features": 128, "n_reference": 512},
         "by_rows_draws": (8, 100),
-        "eigenspace": {"n_features": [2**k for k in range(5, 11)], "n_draws": 20},
+        "eigenspace": {"n_features": [2**k for k in range(5, 11)], "n_draws": 40},
         "eigenspace_by_rows": {"n_features": 256, "n_draws": 10, "n_reference": 512},
         "eigenspace_rows": ([500, 1000, 2000, 4000], [500, 1000, 4000, 20_000, 100_000]),
         "perturbation": {"n_features": [2**k for k in range(7, 14)], "n_draws": 10},
@@ -147,6 +147,47 @@ def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
     plot_uniform(UniformMeasure.from_dict(curves["uniform_measure"]), axes[1, 2])
     axes[1, 2].set_title("Lemma 3.1: only distance counts", loc="left", fontsize=10)
     figure.savefig(path, dpi=130, format="png")
+
+
+def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What `curves` found, as the lines of a Markdown table: one row for each family of kernels."""
+    lines = [
+        "| | " + " | ".join(FAMILIES) + " |",
+        "|---" * (1 + len(FAMILIES)) + "|",
+    ]
+
+    def add(claim: str, cell: Callable[[Mapping[str, Any]], str], step: str) -> None:
+        families = curves[step]["families"]
+        lines.append(f"| {claim} | " + " | ".join(cell(families[name]) for name in FAMILIES) + " |")
+
+    def slope(each: Mapping[str, Any]) -> str:
+        return f"{each['slope']:.2f} ± {each['slope_error']:.2f}"
+
+    def ends(each: Mapping[str, Any]) -> str:
+        means = mean_over_draws(Curve.from_dict(each).errors)
+        return f"{means[0]:.3g} at n = {each['sizes'][0]:,}, {means[-1]:.3g} at {each['sizes'][-1]:,}"
+
+    def terms(each: Mapping[str, Any]) -> str:
+        found = Perturbation.from_dict(each)
+        share = np.nanmax(found.norms / found.bounds, axis=(0, 1))
+        return ", ".join(f"{value:.2f}" for value in share) + ("" if found.holds else " (exceeded)")
+
+    add("kernel error: slope in D", slope, "kernel_error")
+    add("kernel error, by rows", ends, "kernel_error_by_rows")
+    add("eigenspace error: slope in D", slope, "eigenspace_error")
+    add("eigenspace error, by rows", ends, "eigenspace_error_by_rows")
+    add("H1, H2, H3: largest share of the bound", terms, "perturbation")
+    refitted = curves["eigenspace_error_by_rows"]["families"][REFITTED]
+    lines += ["", f"Eigenspace error where flats are fitted again at every n: {ends(refitted)}."]
+    uniform = curves["uniform_measure"]
+    deviation = f"{uniform['rms_deviation']:.2f} standard errors, at most {uniform['max_deviation']:.1f}"
+    lines += [f"Lemma 3.1: pairs differ from the closed form by {deviation}.", ""]
+    lines += ["| `landmarks_needed` | tolerance | D | error at D |", "|---|---|---|---|"]
+    for each in curves["landmarks_needed"]["answers"]:
+        error = "–" if each["error"] is None else f"{each['error']:.3f}"
+        name = f"{each['family']}, {each['criterion']}"
+        lines.append(f"| {name} | {each['tolerance']} | {each['n_landmarks'] or '–'} | {error} |")
+    return lines
 
 
 def _rows(count: int, rng: np.random.RandomState) -> NDArray[np.float64]:
