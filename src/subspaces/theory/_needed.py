@@ -40,11 +40,15 @@ CRITERIA = {
 # Pilots that double up to a quarter of the reference, of a sample of at least so many rows.
 PILOTS = (32, 64, 128, 256, 512)
 MIN_ROWS = 100
+# Dimension of flats where no map is given.
+DEFAULT_DIM = 3
 N_DRAWS = {"kernel": 50, "eigenspace": 20, "labels": 20}
 N_PAIRS = 1000
 # The law counts as seen where the slope of the pilots is so near to it, and errors as falling where it is so steep.
 SLOPE_TOLERANCE = 0.15
-FLATTEST = -0.15
+FLATTEST = -0.25
+# A slope that no law stands behind is followed this many times beyond the largest pilot.
+FARTHEST = 16
 # Eigenspaces of pilots farther off than this are not yet near the right one.
 LOST = 0.5
 
@@ -151,9 +155,13 @@ def landmarks_needed(
     check_positive("tolerance", tolerance)
     check_integer("sample_rows", sample_rows, low=MIN_ROWS)
     rng = check_random_state(random_state)
+    given = feature_map
     if feature_map is None:
-        feature_map = SubspaceFeatures(subspace_dim=max(1, min(3, np.shape(X)[-1] - 1)), landmarks="random")
+        feature_map = SubspaceFeatures(subspace_dim=DEFAULT_DIM, landmarks="random")
     all_rows, features = check_map(X, feature_map)
+    if given is None and all_rows.shape[1] <= DEFAULT_DIM:
+        # One column leaves no room for a line: the map itself says so.
+        features.set_params(subspace_dim=max(1, all_rows.shape[1] - 1))
     if len(all_rows) < MIN_ROWS:
         raise ValueError(
             f"X has n_samples={len(all_rows)} rows: pass at least {MIN_ROWS}; with fewer, every row can be a landmark."
@@ -173,7 +181,7 @@ def landmarks_needed(
     n_reference = len(x) // 2 if draws_rows(features) and _is_fitted_again(features) else max(len(x), 8 * PILOTS[-1])
     low = 1 if criterion == "kernel" else check_integer("n_clusters", n_clusters, low=2, high=len(x) // 8) + 1
     if pilots is None:
-        sizes = tuple(size for size in PILOTS if low < size <= n_reference // 4)
+        sizes = _default_pilots(low, n_reference)
     else:
         hint = f"{n_reference} landmarks stand for very many; raise sample_rows={sample_rows} for larger pilots"
         sizes = check_counts("pilots", pilots, low=low, high=n_reference // 2, hint=hint)
@@ -197,6 +205,13 @@ def landmarks_needed(
     if count is not None and draws_rows(features) and count >= len(all_rows):
         count, reason = len(all_rows), f"{reason} That is every row."
     return LandmarksNeeded(count, float(tolerance), criterion, basis, reason, slope, len(all_rows), gap, curve)
+
+
+def _default_pilots(low: int, n_reference: int) -> tuple[int, ...]:
+    """Numbers above `low` that double up to a quarter of the reference."""
+    sizes = tuple(size for size in PILOTS if low < size <= n_reference // 4)
+    few = tuple(sorted({size for k in (16, 8, 4) if (size := n_reference // k) > low}))
+    return sizes if len(sizes) >= len(few) else few
 
 
 def _is_fitted_again(features: FeatureMap) -> bool:
@@ -268,6 +283,12 @@ def _answer(
             f"{why} It is the smallest pilot from which on the tolerance is met.",
         )
     if slope < FLATTEST and last <= LOST:
-        count = math.ceil(curve.sizes[-1] * (last / tolerance) ** (-1 / slope))
-        return count, "fitted slope", f"{why} The slope of the pilots was followed beyond them: take it with caution."
-    return None, "nothing", f"{why} Errors do not fall enough to say when they will be met."
+        factor = (last / tolerance) ** (-1 / slope)
+        if factor <= FARTHEST:
+            count = math.ceil(curve.sizes[-1] * factor)
+            return (
+                count,
+                "fitted slope",
+                f"{why} The slope of the pilots was followed beyond them: take it with caution.",
+            )
+    return None, "nothing", f"{why} Errors do not fall enough to say how many would meet it."
