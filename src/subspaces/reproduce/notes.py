@@ -13,8 +13,8 @@ READ = (
 )
 NOTES = (
     "Every number is untuned: no label is seen and no parameter is chosen for a data set. FLS, LBF, SSC and SSSC run "
-    "with their defaults and are told nothing but the number of clusters. The defaults are one setting for all data, but "
-    "they were settled while looking at these data sets: expect somewhat less elsewhere.",
+    "with their defaults and are told nothing but the number of clusters. The defaults are one setting for all data, "
+    "but they were settled while looking at these data sets: expect somewhat less elsewhere.",
     "“Told d” marks methods that are also told the dimension of the subspaces, as the paper told its own: 3 for MNIST, "
     "as it says, and where it is silent 3 for faces and penDigits, and 2, 5, 6 and 5, the middle dimension, for the "
     "synthetic models. They are compared with each other only: what is bold is decided apart.",
