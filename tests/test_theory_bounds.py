@@ -205,6 +205,12 @@ class TestLandmarksNeeded:
         assert needed.gap < 0.05
         assert "gap" in needed.reason
 
+    def test_says_so_of_nearest_landmarks_too(self):
+        x = np.random.default_rng(0).normal(size=(400, 8))
+        needed = theory.landmarks_needed(x, 0.1, LandmarkFeatures(n_nearest=5), n_clusters=5, n_draws=3, random_state=0)
+        assert needed.n_landmarks is None
+        assert "eigenspaces are still lost" in needed.reason
+
     @pytest.mark.parametrize("criterion", [None, "labels"])
     def test_of_a_fitted_estimator(self, criterion):
         """FLS keeps the nearest flats of a row: no law, but its eigenspace and labels settle all the same."""

@@ -269,7 +269,7 @@ def _answer(
         count = math.ceil(1 / ((tolerance / constant) ** 2 + left))
         return count, "law", f"the pilots follow D^(-1/2).{near}"
     why = "no law is known for this criterion or map." if not theory else f"the pilots do not follow D^(-1/2).{near}"
-    if theory and gap is not None and last > LOST:
+    if curve.name == "eigenspace" and last > LOST:
         why = (
             f"eigenspaces are still lost at the largest pilot, for a gap of {gap:.2g} between the eigenvalues: "
             "another n_clusters or sigma may have a larger one."
