@@ -69,7 +69,7 @@ SIZES: dict[bool, dict[str, Any]] = {
 def curves(
     *, small: bool = False, random_state: Any = 0, progress: Callable[[str], None] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Measure every claim of the theory on standard data; about two minutes, or seconds if `small`.
+    """Measure every claim of the theory on standard data: about three minutes of one core, or seconds if `small`.
 
     Parameters
     ----------
