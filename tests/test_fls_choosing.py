@@ -3,7 +3,6 @@
 import json
 import pickle
 import warnings
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -18,9 +17,9 @@ from subspaces import FLS, search
 from subspaces.choice import Choice
 from subspaces.confidence import half_opinions
 from subspaces.datasets import make_subspaces
-from subspaces.fls import UNEVEN_DRAWS
+from subspaces.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
-from subspaces.search import choose_setting
+from subspaces.partition import SURE_AGREEMENT
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}
@@ -350,18 +349,15 @@ class TestDraws:
         assert model.sigma_ == model._features.sigma_
         assert model.n_nearest_ == fitted.n_nearest_
 
-    def test_several_only_where_clusters_differ_in_size(self, planes, fitted, monkeypatch):
-        X, _ = planes
+    def test_several_only_where_halves_of_the_landmarks_do_not_agree(self, planes, fitted):
+        assert fitted.agreement_ > SURE_AGREEMENT
         assert "draw" not in fitted.choice_
-
-        def uneven(*arguments, **options):
-            return replace(choose_setting(*arguments, **options), uneven=True, kind="density")
-
-        monkeypatch.setattr("subspaces.fls.choose_setting", uneven)
-        for n_draws, count in (("auto", UNEVEN_DRAWS), (2, 2)):
-            model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
+        for n_draws, count in (("auto", UNSURE_DRAWS), (2, 2)):
+            model = quiet(FLS(2, n_draws=n_draws, n_landmarks=100, random_state=0), noise(300, 10))
             assert len(model.choice_["draw"].candidates) == count
-        assert "draw" not in FLS(2, n_draws=1, random_state=0, **PLANES).fit(X).choice_
+        # One was asked for, or every row is a landmark.
+        for options in ({"n_draws": 1, "n_landmarks": 100}, {}):
+            assert "draw" not in quiet(FLS(2, random_state=0, **options), noise(300, 10)).choice_
 
     def test_draws_differ(self, planes):
         model = FLS(2, n_draws=3, n_landmarks=40, random_state=0, **PLANES).fit(planes[0])

@@ -368,6 +368,7 @@ class TestSeparation:
         found = self.choose(monkeypatch, settings, middle=middle)
         assert found.trials == [*settings, middle, settings[0], settings[2]]
         assert found.setting is found.trials[3]
+        assert found.middle is found.trials[3]
         assert found.uneven
         # What it shows by chance with fewer does not count, and then nothing else is asked.
         settings[1] = middle

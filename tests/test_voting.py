@@ -12,8 +12,16 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.partition import SURE_AGREEMENT, Partition
-from subspaces.voting import Voter, matched, matched_voters, opinion, rank_draws
+from subspaces.partition import (
+    SEPARATION_MARGIN,
+    SURE_AGREEMENT,
+    Partition,
+    PartitionChoice,
+    assign,
+    partition_of_labels,
+)
+from subspaces.spectral import compute_spectrum
+from subspaces.voting import Voter, matched, matched_voters, of_one_kind, opinion, rank_draws
 
 few = settings(max_examples=25, deadline=None)
 
@@ -132,6 +140,48 @@ class TestRanking:
     def test_one_draw_is_the_best(self):
         found = rank_draws(self.draws([np.nan], np.repeat([0, 1], 20)))
         assert (found.best, found.voters.tolist()) == (0, [0])
+
+
+class TestOneKind:
+    """Draws of two rows of clusters each, that know a balanced partition and a better separated one."""
+
+    def draw(self, gain, *, chosen="balanced", separation=1.0):
+        P, truth = separate_graph(2)
+        psi = csr_matrix(P)
+        spectrum = compute_spectrum(lambda: iter((psi,)), 3, balanced=True)
+        astray = np.where(np.arange(len(truth)) < 10, 1 - truth, truth).astype(np.int32)
+        balanced, density = (
+            replace(partition_of_labels(psi, labels, 2, spectrum, "parts"), separation=value)
+            for labels, value in ((astray, separation), (truth, separation + gain))
+        )
+        winner = {"balanced": balanced, "density": density}[chosen]
+        choice = PartitionChoice(winner, balanced, density, [balanced, density])
+        labels = assign(psi, spectrum, winner)
+        return replace(draw_of(P, labels), spectrum=spectrum, choice=choice, partition=winner, labels=labels)
+
+    @pytest.mark.parametrize(("gains", "separated"), [((0.1, 0.1, 0.7), True), ((0.1, 0.1, 0.3), False)])
+    def test_the_mean_gain_decides_for_all(self, gains, separated):
+        draws = [self.draw(gain, chosen="density" if gain > SEPARATION_MARGIN else "balanced") for gain in gains]
+        found = of_one_kind(draws)
+        _, truth = separate_graph(2)
+        for draw, gain in zip(found, gains, strict=True):
+            assert draw.partition is draw.choice.winner
+            assert draw.partition.separation == (1 + gain if separated else 1)
+            np.testing.assert_array_equal(draw.labels, assign(draw.psi, draw.spectrum, draw.partition))
+            if separated:
+                np.testing.assert_array_equal(matched(truth, draw.labels, 2), truth)
+        # Those that were of that kind are not made again.
+        assert found[2 if separated else 0] is draws[2 if separated else 0]
+
+    def test_flat_clusters_stay(self):
+        draws = [self.draw(1.0), self.draw(1.0)]
+        flat = replace(draws[0], partition=replace(draws[0].partition, origin="flats"))
+        assert of_one_kind([flat, draws[1]]) == [flat, draws[1]]
+
+    @pytest.mark.parametrize("separation", [np.nan, -np.inf])
+    def test_without_separation_draws_stay(self, separation):
+        draws = [self.draw(1.0, separation=separation), self.draw(1.0)]
+        assert of_one_kind(draws) == draws
 
 
 class TestVoters:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from subspaces.choice import Decision
+from subspaces.kernels import SubspaceFeatures
 from subspaces.partition import Partition, PartitionChoice
 from subspaces.search import Search
 from subspaces.voting import Ranking
@@ -56,17 +58,19 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     return Decision("partition", 0, "modularity", reason, candidates)
 
 
-def draws_decision(ranking: Ranking) -> Decision:
-    """Which of several draws of landmarks."""
+def draws_decision(ranking: Ranking, maps: Sequence[SubspaceFeatures]) -> Decision:
+    """Which of several draws of landmarks, each with its map."""
     candidates = tuple(
         {
             "draw": i + 1,
+            "subspace_dim": features.subspace_dim,
+            "neighborhood": features.neighborhood,
             "separation": float(ranking.separations[i]),
             "agreement": float(ranking.agreements[i]),
             "support": float(ranking.separations[i] + ranking.agreements[i]),
             "votes": bool(i in ranking.voters),
         }
-        for i in range(len(ranking.agreements))
+        for i, features in enumerate(maps)
     )
     reason = "the largest sum of separation and agreement with the other draws; those that agree with it vote"
     return Decision("draw", ranking.best, "support", reason, candidates)

@@ -24,7 +24,7 @@ from subspaces._validation import (
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
 from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
-from subspaces.confidence import confidence, half_opinions, warn_if_coin_toss
+from subspaces.confidence import Confidence, confidence, half_opinions, warn_if_coin_toss
 from subspaces.decisions import draws_decision, flats_decision, partition_decision
 from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
 from subspaces.flat_clusters import flat_partition
@@ -32,7 +32,7 @@ from subspaces.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.partition import KINDS, Partition, PartitionChoice, at_most
+from subspaces.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
@@ -43,7 +43,7 @@ from subspaces.search import (
     choose_setting,
 )
 from subspaces.spectral import Spectrum
-from subspaces.voting import Voter, matched_voters, named_scores, opinion, rank_draws, vote
+from subspaces.voting import Voter, matched_voters, named_scores, of_one_kind, opinion, rank_draws, vote
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows.
@@ -51,8 +51,8 @@ FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
-# Landmarks are drawn this often where clusters differ in size.
-UNEVEN_DRAWS = 3
+# Landmarks are drawn this often where halves of the first draw do not agree.
+UNSURE_DRAWS = 4
 # Where every row is a landmark, or landmarks are given, further draws take this share of them.
 FEWER_LANDMARKS = 0.6
 
@@ -109,7 +109,8 @@ class FLS(FeatureClustering):
     n_draws : int or "auto", default="auto"
         Number of landmark draws. Of several the best one is kept, and those that agree with it vote on the label of
         each row, which takes as many times longer; `flats_`, `transform` and `choice_` tell of the best. "auto" is 1,
-        or 3 where clusters differ in size: a draw of landmarks may miss a small one.
+        or 4 where halves of the landmarks do not agree and not every row is a landmark; then the further draws take the
+        middle one of the settings searched, whose smaller flats fit into smaller clusters.
     detect_outliers : bool or float, default=False
         Whether rows that no cluster reaches are labelled -1, by `labels_` and `predict`: True lets the rows decide how
         many there are, a number between 0 and 1 is their share.
@@ -399,9 +400,11 @@ class FLS(FeatureClustering):
         self._decisions.append(decision)
         report(self.verbose, "%d clusters: %s", self.n_clusters_, decision.reason)
 
-    def _fit_features(self, rows: Array, rng: np.random.RandomState, *, again: bool = False) -> SubspaceFeatures:
-        """Landmark points and a flat at each; `again` for others than before."""
-        n, setting = len(rows), self._search.setting
+    def _fit_features(
+        self, rows: Array, rng: np.random.RandomState, *, again: FlatSetting | None = None
+    ) -> SubspaceFeatures:
+        """Landmark points and a flat at each; others than before, with a setting, for another draw."""
+        n, setting = len(rows), again or self._search.setting
         count: int = unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
         if again and count >= n:
             count = max(1, int(FEWER_LANDMARKS * n))
@@ -427,10 +430,9 @@ class FLS(FeatureClustering):
 
     def _keep_features(self, features: SubspaceFeatures) -> None:
         """What is reported belongs to `flats_`."""
-        setting = self._search.setting
         self._features = features
-        self.affine_, self.normalize_ = setting.affine, setting.unit
-        self.subspace_dim_, self.neighborhood_ = setting.dim, setting.neighborhood
+        self.affine_, self.normalize_ = features.affine, self._preparation.unit
+        self.subspace_dim_, self.neighborhood_ = features.subspace_dim, features.neighborhood
         self.n_landmarks_, self.n_nearest_ = len(features.flats_), features.n_nearest_
         self.sigma_ = features.sigma_
 
@@ -445,29 +447,39 @@ class FLS(FeatureClustering):
     def _cluster_sparse(self, rows: Array, rng: np.random.RandomState) -> None:
         """Labels from one draw of landmarks, or from the best of several and those that agree; how sure they are."""
         self._tie, self._voters = 0.0, []
-        n_draws = (UNEVEN_DRAWS if self._search.uneven else 1) if is_auto(self.n_draws) else int(self.n_draws)
         maps = [self._features]
         draws = [self._draw(self._features, rows, rng)]
-        for _ in range(n_draws - 1):
-            maps.append(self._fit_features(rows, rng, again=True))
+        setting, more = self._search.setting, 0 if is_auto(self.n_draws) else int(self.n_draws) - 1
+        if not more:
+            found = self._half_confidence(draws[0], rng)
+            # With fewer landmarks than rows, other landmarks are as good.
+            if is_auto(self.n_draws) and found.overall < SURE_AGREEMENT and self._features.n_components < len(rows):
+                setting, more = self._search.middle or setting, UNSURE_DRAWS - 1
+        for _ in range(more):
+            maps.append(self._fit_features(rows, rng, again=setting))
             draws.append(self._draw(maps[-1], rows, rng))
+        if more and self._kind == "auto":
+            draws = of_one_kind(draws)
         ranking = rank_draws(draws)
         draw = draws[ranking.best]
         self._keep_features(maps[ranking.best])
         self._keep_draw(draw)
         if draw.choice is not None and self.n_clusters_ > 1:
             self._decisions.append(partition_decision(draw.choice, draw.partition))
-        if n_draws > 1:
-            self._decisions.append(draws_decision(ranking))
+        if more:
+            self._decisions.append(draws_decision(ranking, maps))
             self._vote([maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters], rows)
             scores = [named_scores(each, self.labels_, self.n_clusters_) for each in draws]
             opinions = [opinion(each.psi, known) for each, known in zip(draws, scores, strict=True)]
-        else:
-            final = self._final_partition if draw.partition.origin == "flats" else None
-            opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
-        found = confidence(self.labels_, opinions, draw.inliers, voted=n_draws > 1)
+            found = confidence(self.labels_, opinions, draw.inliers, voted=True)
         self.confidence_, self.agreement_ = found.rows, found.overall
         warn_if_coin_toss(self.agreement_)
+
+    def _half_confidence(self, draw: Draw, rng: np.random.RandomState) -> Confidence:
+        """How far halves of the landmarks of a draw agree with it."""
+        final = self._final_partition if draw.partition.origin == "flats" else None
+        opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
+        return confidence(draw.labels, opinions, draw.inliers)
 
     def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw], rows: Array) -> None:
         """Labels by vote of draws that agree, the best of them first."""

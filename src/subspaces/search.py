@@ -74,6 +74,7 @@ class Search:
     trials: list[FlatSetting]
     kind: str
     uneven: bool = False  # whether clusters were found to differ in size
+    middle: FlatSetting | None = None  # the setting that was asked for that
 
 
 def candidate_settings(
@@ -143,11 +144,11 @@ def choose_setting(
         settings = climb(settings, lambda setting: try_setting(setting, sample, n_clusters, rng))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
-    uneven = False
+    uneven, middle = False, None
     # Few rows fall apart by chance.
     if kind == "auto" and not few:
         asked = ask_sizes(settings, best, lambda setting, n: ask_joins(setting, sample, n_clusters, rng, n_draws=n))
-        trials, uneven = trials + asked, shows_uneven(asked)
+        trials, uneven, middle = trials + asked, shows_uneven(asked), asked[0]
         if uneven:
             best, kind = largest_sure(asked), "density"
     report(
@@ -158,7 +159,7 @@ def choose_setting(
         best.modularity,
         ", clusters of unequal size" if uneven else "",
     )
-    return Search(best, trials, kind, uneven)
+    return Search(best, trials, kind, uneven, middle)
 
 
 def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:

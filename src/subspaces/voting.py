@@ -7,7 +7,7 @@ others; those that agree with it vote on the label of every row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,32 @@ from subspaces._array import Array, Indices, Labels
 from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
 from subspaces.modularity import cluster_shares, landmark_scores
-from subspaces.partition import SURE_AGREEMENT
+from subspaces.partition import SEPARATION_MARGIN, SURE_AGREEMENT, assign, settle
+
+
+def of_one_kind(draws: Sequence[Draw]) -> list[Draw]:
+    """Draws that go by separation, all of them or none: by the mean of what it gains over modularity.
+
+    One draw may gain or not by chance. Flat clusters, or nothing to choose between, leave draws as they are.
+    """
+    choices = [draw.choice for draw in draws if draw.choice is not None and draw.partition is draw.choice.winner]
+    gains = [choice.density.separation - choice.balanced.separation for choice in choices]
+    if len(choices) < len(draws) or not np.isfinite(gains).all():
+        return list(draws)
+    separated = float(np.mean(gains)) > SEPARATION_MARGIN
+    return [with_partition(draw, separated=separated) for draw in draws]
+
+
+def with_partition(draw: Draw, *, separated: bool) -> Draw:
+    """`draw` with the best separated partition of its candidates, or with that of the largest modularity."""
+    assert draw.choice is not None
+    wanted = draw.choice.density if separated else draw.choice.balanced
+    if wanted is draw.partition:
+        return draw
+    if separated and wanted.landmark_scores is not None:
+        wanted = replace(settle(wanted, draw.psi, draw.spectrum), separation=wanted.separation)
+    choice = replace(draw.choice, winner=wanted, density=wanted if separated else draw.choice.density)
+    return replace(draw, choice=choice, partition=wanted, labels=assign(draw.psi, draw.spectrum, wanted))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
