@@ -367,6 +367,8 @@ class TestBadInput:
             ({"n_draws": 0}, ValueError, "n_draws=0 must be at least 1"),
             ({"n_draws": 2.0}, TypeError, "n_draws=2.0 must be a whole number"),
             ({"n_draws": True}, TypeError, "n_draws=True"),
+            ({"power": 0}, ValueError, "power=0 must be positive"),
+            ({"power": "square"}, TypeError, "power='square'"),
             ({"n_draws": "many"}, TypeError, "n_draws='many'"),
             ({"detect_outliers": 0}, ValueError, "detect_outliers=0 must be True, False or a share between 0 and 1"),
             ({"detect_outliers": 1.0}, ValueError, "detect_outliers=1.0"),

@@ -335,6 +335,22 @@ class TestDense:
         psi = LandmarkFeatures(sigma=0.8, landmarks=landmarks).fit_transform(X)
         np.testing.assert_allclose(psi, reference.gaussian_kernel(X, landmarks, 0.8) / np.sqrt(7), rtol=1e-9)
 
+    @pytest.mark.parametrize("power", [0.5, 1, 2, 3.0])
+    def test_power_of_the_distance(self, power):
+        X = np.random.default_rng(0).standard_normal((30, 4))
+        features = SubspaceFeatures(subspace_dim=1, sigma=0.7, landmarks=X[:9], neighborhood=6, power=power).fit(X)
+        distances = np.sqrt(reference.squared_distances(X, as_list(features.flats_)))
+        expected = np.exp(-((distances / 0.7) ** power))
+        np.testing.assert_allclose(features.transform(X), expected / 3)
+        # The nearest few are the same, scaled to sum one; a scale per row is the gap between them.
+        few = clone(features).set_params(n_nearest=4).fit(X).transform(X).toarray()
+        kept = np.where(few > 0, expected, 0)
+        np.testing.assert_allclose(few, kept / kept.sum(axis=1, keepdims=True))
+        own = clone(features).set_params(n_nearest=4, sigma="auto").fit(X).transform(X).toarray()
+        for row, found in zip(np.sort(distances, axis=1)[:, :4] ** power, own, strict=True):
+            weights = np.exp(-(row - row[0]) / (row[-1] - row[0]))
+            np.testing.assert_allclose(np.sort(found[found > 0])[::-1], weights / weights.sum())
+
     @pytest.mark.parametrize("features", [ALL_MAPS["landmarks"], ALL_MAPS["flats"]], ids=["points", "flats"])
     def test_sigma_is_the_typical_distance_to_the_fifth_landmark(self, features):
         X = rows()

@@ -16,6 +16,7 @@ from subspaces._validation import (
     check_integer,
     check_n_clusters,
     check_option,
+    check_positive,
     check_rows,
     check_share,
     check_sigma,
@@ -80,6 +81,8 @@ class FLS(FeatureClustering):
     n_nearest : int, "auto" or None, default="auto"
         How many of its nearest flats describe a row. "auto" is 5, or 8 where every row is a landmark; None keeps all
         of them, as in the paper.
+    power : float, default=2
+        The weight of a flat falls as exp(-(dist / sigma)^power). With a scale per row it hardly matters.
     landmarks : {"kmeans", "random"} or array-like of shape (D, p), default="kmeans"
         How landmark points are chosen, or the points themselves.
     neighborhood : int, "beta2", Beta2 or "auto", default="auto"
@@ -182,6 +185,7 @@ class FLS(FeatureClustering):
         n_landmarks: int | str = "auto",
         sigma: float | str = "auto",
         n_nearest: int | str | None = "auto",
+        power: float = 2.0,
         landmarks: str | ArrayLike = "kmeans",
         neighborhood: int | Beta2 | str = "auto",
         affine: bool | str = "auto",
@@ -201,6 +205,7 @@ class FLS(FeatureClustering):
         self.n_landmarks = n_landmarks
         self.sigma = sigma
         self.n_nearest = n_nearest
+        self.power = power
         self.landmarks = landmarks
         self.neighborhood = neighborhood
         self.affine = affine
@@ -323,6 +328,7 @@ class FLS(FeatureClustering):
             check_sigma(self.sigma, x.dtype)
         if not is_auto(self.n_nearest) and self.n_nearest is not None:
             check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
+        check_positive("power", self.power)
         for name in ("affine", "center", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
         check_option("assign", self.assign, KINDS)
@@ -424,6 +430,7 @@ class FLS(FeatureClustering):
             landmarks=landmarks,
             neighborhood=setting.neighborhood,
             affine=setting.affine,
+            power=self.power,
             trim=UNEVEN_TRIM if self._search.uneven else n_nearest is not None,
             random_state=rng,
         ).fit(rows)

@@ -37,12 +37,14 @@ FLAT_DEVIATIONS = 5.0
 class _DistanceFeatures(FeatureMap):
     """Features that fall off with the squared distance to landmarks: dense, or only of the nearest few.
 
-    Dense: exp(-distance^2 / width) / sqrt(D). With `n_nearest`, the row keeps its nearest landmarks and is scaled to
+    Dense: exp(-distance^2 / width) / sqrt(D), or with (distance^2 / width)^(power / 2). With `n_nearest`, the row keeps its nearest landmarks and is scaled to
     sum one; with sigma "auto" the width of a row is the gap between its nearest and its farthest kept landmark.
     """
 
     sigma: float | str
     n_nearest: int | None
+    # The weight falls with this power of the distance.
+    power: float = 2.0
 
     @property
     def is_signed(self) -> bool:
@@ -82,8 +84,9 @@ class _DistanceFeatures(FeatureMap):
         if self.n_nearest_ is not None:
             index = smallest(table, self.n_nearest_)
             width = None if self.sigma_per_row_ else self._width(self.sigma_)
-            return sparse_weights(np.take_along_axis(table, index, 1), index, table.shape[1], width=width)
-        psi = np.exp(table / -self._width(self.sigma_))
+            nearest = np.take_along_axis(table, index, 1)
+            return sparse_weights(nearest, index, table.shape[1], width=width, power=self.power)
+        psi = np.exp(-raised(table / self._width(self.sigma_), self.power))
         psi /= float(np.sqrt(table.shape[1]))
         return psi
 
@@ -106,20 +109,27 @@ class _DistanceFeatures(FeatureMap):
         return float(np.sqrt(np.median(squared))) or 1.0
 
 
-def sparse_weights(distances: Array, index: Indices, n_columns: int, *, width: float | None = None) -> csr_matrix:
+def sparse_weights(
+    distances: Array, index: Indices, n_columns: int, *, width: float | None = None, power: float = 2.0
+) -> csr_matrix:
     """Row-stochastic weights (n, n_columns) from squared `distances` (n, r) to the landmarks at `index` (n, r).
 
-    exp(-(distance - smallest) / width) over the row's sum. Without `width` each row has its own, the gap between
-    its smallest and largest distance.
+    exp(-(distance - smallest) / width) over the row's sum, distances raised to `power` / 2. Without `width` each row has
+    its own, the gap between its smallest and largest distance.
     """
-    low = distances.min(axis=1, keepdims=True)
-    gap = distances - low
-    scale = gap.max(axis=1, keepdims=True) if width is None else np.asarray(width, distances.dtype)
+    distances = raised(distances if width is None else distances / np.asarray(width, distances.dtype), power)
+    gap = distances - distances.min(axis=1, keepdims=True)
+    scale = gap.max(axis=1, keepdims=True) if width is None else np.ones((), distances.dtype)
     weights = np.exp(-gap / np.where(scale > 0, scale, 1))
     weights /= weights.sum(axis=1, keepdims=True)
     n, r = index.shape
     indptr = np.arange(0, n * r + 1, r)
     return csr_matrix((weights.ravel(), index.ravel().astype(np.int32), indptr), shape=(n, n_columns))
+
+
+def raised(squared: Array, power: float) -> Array:
+    """The `power` of distances, from their squares."""
+    return squared if power == 2 else squared ** (power / 2)
 
 
 def nearest_weights(x: Array, flats: Flats, n_nearest: int) -> tuple[csr_matrix, Array]:
@@ -225,6 +235,8 @@ class SubspaceFeatures(_DistanceFeatures):
         names, or this many.
     affine : bool, default=True
         Whether flats have a centre, or pass through the origin.
+    power : float, default=2
+        The weight is exp(-(dist / sigma)^power).
     trim : bool or float, default=False
         Drop flats that fit their own rows far worse than is usual; a number keeps those whose squared residuals are
         within so many times the median.
@@ -261,6 +273,7 @@ class SubspaceFeatures(_DistanceFeatures):
         landmarks: str | ArrayLike = "kmeans",
         neighborhood: str | Beta2 | int = "beta2",
         affine: bool = True,
+        power: float = 2.0,
         trim: bool | float = False,
         random_state: Any = None,
     ) -> None:
@@ -272,12 +285,14 @@ class SubspaceFeatures(_DistanceFeatures):
         self.landmarks = landmarks
         self.neighborhood = neighborhood
         self.affine = affine
+        self.power = power
         self.trim = trim
         self.random_state = random_state
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         check_option("measure", self.measure, ("landmarks", "uniform"))
         check_option("affine", self.affine, (True, False))
+        check_positive("power", self.power)
         if not isinstance(self.trim, bool | np.bool_):
             check_positive("trim", self.trim, hint="give a number of medians, True or False")
         dim = check_integer(
@@ -317,6 +332,7 @@ class SubspaceFeatures(_DistanceFeatures):
     def exact_kernel(self, X: Array, Y: Array) -> Array:
         """The kernel itself (n, m) under the uniform measure; the landmark measure has no closed form."""
         check_option("measure", self.measure, ("uniform",))
+        check_option("power", self.power, (2,))
         sigma = check_positive("sigma", self.sigma)
         return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
 
