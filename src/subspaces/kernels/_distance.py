@@ -37,8 +37,8 @@ FLAT_DEVIATIONS = 5.0
 class _DistanceFeatures(FeatureMap):
     """Features that fall off with the squared distance to landmarks: dense, or only of the nearest few.
 
-    Dense: exp(-distance^2 / width) / sqrt(D), or with (distance^2 / width)^(power / 2). With `n_nearest`, the row keeps its nearest landmarks and is scaled to
-    sum one; with sigma "auto" the width of a row is the gap between its nearest and its farthest kept landmark.
+    Dense: exp(-(distance^2 / width)^(power / 2)) / sqrt(D). With `n_nearest`, the row keeps its nearest landmarks and is
+    scaled to sum one; with sigma "auto" the width of a row is the gap between its nearest and its farthest kept landmark.
     """
 
     sigma: float | str
@@ -114,8 +114,8 @@ def sparse_weights(
 ) -> csr_matrix:
     """Row-stochastic weights (n, n_columns) from squared `distances` (n, r) to the landmarks at `index` (n, r).
 
-    exp(-(distance - smallest) / width) over the row's sum, distances raised to `power` / 2. Without `width` each row has
-    its own, the gap between its smallest and largest distance.
+    exp(-(distance - smallest) / width) over the row's sum, of distances raised to `power` / 2. Without `width` each row
+    has its own, the gap between its smallest and largest distance.
     """
     distances = raised(distances if width is None else distances / np.asarray(width, distances.dtype), power)
     gap = distances - distances.min(axis=1, keepdims=True)
@@ -332,8 +332,8 @@ class SubspaceFeatures(_DistanceFeatures):
     def exact_kernel(self, X: Array, Y: Array) -> Array:
         """The kernel itself (n, m) under the uniform measure; the landmark measure has no closed form."""
         check_option("measure", self.measure, ("uniform",))
-        check_option("power", self.power, (2,))
         sigma = check_positive("sigma", self.sigma)
+        check_option("power", self.power, (2,))
         return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
 
 
