@@ -632,6 +632,7 @@ class TestParameters:
             (FourierFeatures(kernel=uniform_frequencies), ValueError, "kernel"),
             (SubspaceFeatures(sigma=1.0), ValueError, "measure='landmarks'"),
             (SubspaceFeatures(measure="uniform"), TypeError, "sigma='auto'"),
+            (SubspaceFeatures(measure="uniform", sigma=1.0, power=1), ValueError, "power=1 has no known kernel"),
         ],
     )
     def test_no_exact_kernel_where_there_is_no_formula(self, features, error, match):

@@ -37,8 +37,9 @@ FLAT_DEVIATIONS = 5.0
 class _DistanceFeatures(FeatureMap):
     """Features that fall off with the squared distance to landmarks: dense, or only of the nearest few.
 
-    Dense: exp(-(distance^2 / width)^(power / 2)) / sqrt(D). With `n_nearest`, the row keeps its nearest landmarks and is
-    scaled to sum one; with sigma "auto" the width of a row is the gap between its nearest and its farthest kept landmark.
+    Dense: exp(-(distance^2 / width)^(power / 2)) / sqrt(D). With `n_nearest`, the row keeps its nearest landmarks and
+    is scaled to sum one; with sigma "auto" the width of a row is the gap between its nearest and its farthest kept
+    landmark.
     """
 
     sigma: float | str
@@ -333,7 +334,8 @@ class SubspaceFeatures(_DistanceFeatures):
         """The kernel itself (n, m) under the uniform measure; the landmark measure has no closed form."""
         check_option("measure", self.measure, ("uniform",))
         sigma = check_positive("sigma", self.sigma)
-        check_option("power", self.power, (2,))
+        if self.power != 2:
+            raise ValueError(f"power={self.power} has no known kernel: use 2.")
         return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
 
 
