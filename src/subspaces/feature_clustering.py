@@ -121,9 +121,12 @@ class FeatureClustering(
         `n_nearest`, raises it by itself.
         """
         rows = self._check_new(X)
+        return self._modularity_of(rows, self._nearest_clusters(rows))
+
+    def _modularity_of(self, rows: Array, found: Labels) -> float:
+        """Modularity of the clusters (n,) that prepared rows (n, q) were found to be in."""
         signed = self._features.is_signed
         sums = np.zeros(())
-        found = self._nearest_clusters(rows)
         for psi in self._blocks(rows):
             labels, found = found[: psi.shape[0]], found[psi.shape[0] :]
             weights = normalized(psi, self._spectrum) if signed else row_stochastic(psi)

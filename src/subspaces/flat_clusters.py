@@ -9,8 +9,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Indices, Labels
+from subspaces._blocks import row_blocks
 from subspaces.cluster_count import codes_by_count
 from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
+from subspaces.flats import Flats, distances_to, fit_flats
 from subspaces.modularity import cluster_shares, modularity
 from subspaces.partition import Partition, PartitionChoice, assign, partition_of_labels
 from subspaces.spectral import Spectrum
@@ -49,7 +51,33 @@ def flat_partition(
     partition = partition_of_labels(weights, labels_of(code), n_clusters, spectrum, "flats")
     shares = cluster_shares(psi, assign(psi, spectrum, partition), n_clusters)
     # A flat may have no landmarks of its own.
-    return replace(partition, modularity=modularity(shares)) if shares.any(axis=1).all() else None
+    if not shares.any(axis=1).all():
+        return None
+    return replace(partition, modularity=modularity(shares), flats=flats_of(rows, code))
+
+
+def flats_of(x: Array, code: Code) -> tuple[Flats, ...]:
+    """The flat of each cluster, of the dimension it needs, through the rows of `x` (n, p) that are coded by it."""
+    labels = labels_of(code)
+    found = []
+    for k, cell in enumerate(code.cells):
+        assert cell is not None
+        found.append(fit_flats(x, np.flatnonzero(labels == k)[None], cell.dim, affine=True)[0])
+    return tuple(found)
+
+
+def nearest_flats(x: Array, flats: Sequence[Flats]) -> Labels:
+    """The flat (n,) that each row of `x` (n, p) fits best: of least mean square over the directions that it leaves out.
+
+    Noise is the same in all of them, so flats of more dimensions are not at an advantage.
+    """
+    p = x.shape[1]
+    labels = np.empty(len(x), np.int32)
+    distances = [(distances_to(flat), p - flat.dim) for flat in flats]
+    for rows in row_blocks(len(x), (len(flats) + p) * 8):
+        table = [of_rows(x[rows])[:, 0] / free for of_rows, free in distances]
+        labels[rows] = np.argmin(table, axis=0)
+    return labels
 
 
 def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Code | None:

@@ -28,10 +28,10 @@ from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
 from subspaces.confidence import Confidence, confidence, half_opinions, warn_if_coin_toss
 from subspaces.decisions import draws_decision, flats_decision, partition_decision
 from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
-from subspaces.flat_clusters import flat_partition
+from subspaces.flat_clusters import flat_partition, nearest_flats
 from subspaces.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
-from subspaces.kernels import SubspaceFeatures
+from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
 from subspaces.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
@@ -282,7 +282,13 @@ class FLS(FeatureClustering):
     def outlier_scores(self, X: ArrayLike) -> Array:
         """How unusual each row of `X` (n, p), seen or new, is in its cluster: (n,), about 1 for most rows."""
         plain = self._check_new_plain(X)
-        return self._model.scores(plain, self._nearest_clusters(self._scaled(plain)))
+        return self._model.scores(plain, self._clusters_of(plain))
+
+    def score(self, X: ArrayLike, y: None = None) -> float:
+        plain = self._check_new_plain(X)
+        return self._modularity_of(self._scaled(plain), self._clusters_of(plain))
+
+    score.__doc__ = FeatureClustering.score.__doc__
 
     def _check_new_plain(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -293,18 +299,24 @@ class FLS(FeatureClustering):
         return unit_rows(plain) if self._preparation.unit else plain
 
     def _predict(self, plain: Array) -> Labels:
-        labels = self._nearest_clusters(self._scaled(plain))
+        labels = self._clusters_of(plain)
         if not self._detect:
             return labels
         if isinstance(self._detect, bool | np.bool_):
             return np.where(self._model.outliers(plain, labels), -1, labels).astype(np.int32)
         return np.where(self._model.scores(plain, labels) > self._outlier_limit, -1, labels).astype(np.int32)
 
-    def _nearest_clusters(self, rows: Array) -> Labels:
-        """Cluster (n,) of each prepared row (n, q), outlier or not."""
-        if not self._voters:
-            return super()._nearest_clusters(rows)
-        return vote([voter.shares(rows) for voter in self._voters])
+    def _clusters_of(self, plain: Array) -> Labels:
+        """Cluster (n,) of each row (n, q), outlier or not, from rows that are not scaled."""
+        if self._partition.flats is not None:
+            return nearest_flats(plain, self._partition.flats)
+        rows = self._scaled(plain)
+        return vote([voter.shares(rows) for voter in self._voters]) if self._voters else self._nearest_clusters(rows)
+
+    def _draw(self, features: FeatureMap, rows: Array, rng: np.random.RandomState) -> Draw:
+        draw = super()._draw(features, rows, rng)
+        flats = draw.partition.flats
+        return draw if flats is None else replace(draw, labels=nearest_flats(self._plain, flats))
 
     def _check_parameters(self, x: Array) -> None:
         check_integer("max_clusters", self.max_clusters, low=1)
@@ -489,8 +501,8 @@ class FLS(FeatureClustering):
         return confidence(draw.labels, opinions, draw.inliers)
 
     def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw], rows: Array) -> None:
-        """Labels by vote of draws that agree, the best of them first."""
-        if len(draws) == 1:
+        """Labels by vote of draws that agree, the best of them first; flats need none."""
+        if len(draws) == 1 or draws[0].partition.flats is not None:
             return
         voters = matched_voters(maps, draws, self.n_clusters_)
         voted = vote([voter.shares(rows) for voter in voters])

@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels, unit_rows, within_mad
+from subspaces.flats import Flats
 from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
@@ -55,6 +56,7 @@ class Partition:
     origin: str = "k-means"
     modularity: float = float("nan")
     separation: float = float("nan")
+    flats: tuple[Flats, ...] | None = None  # (K,), where clusters are flat as a whole: rows take the nearest
 
 
 @dataclass(frozen=True, slots=True)
