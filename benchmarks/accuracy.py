@@ -57,8 +57,8 @@ def data_sets() -> dict[str, tuple[Load, int, int]]:
             )  # fmt: skip
     for digits in ("17", "49", "248", "368", "25789", "123456789", "0123456789"):
         chosen = [int(digit) for digit in digits]
-        sets[f"mnist {digits}"] = (lambda seed, d=chosen: load_mnist(d), len(digits), 3)
-    sets["pendigits"] = (lambda seed: load_pendigits(), 10, 5)
+        sets[f"mnist {digits}"] = (lambda seed, d=chosen: load_mnist(d), len(digits), 5)
+    sets["pendigits"] = (lambda seed: load_pendigits(), 10, 10)
     sets["yale 8"] = (lambda seed: load_yaleb(8, random_state=seed), 8, 10)
     sets["yale 38"] = (lambda seed: load_yaleb(), 38, 5)
     sets["digits (scikit-learn)"] = (lambda seed: load_digits(return_X_y=True), 10, 5)

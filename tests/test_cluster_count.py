@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 from test_kflats import ODD_ROWS
 
 from subspaces import cluster_count
-from subspaces.cluster_count import codes_by_count, decide_n_clusters, one_fewer
+from subspaces.cluster_count import codes_by_count, decide_n_clusters, one_fewer, without_empty_cells
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.description import measure, shortest_code
 
@@ -17,6 +17,30 @@ def decide(X, max_clusters=6, affine=True, seed=0, **options):
 
 def chosen(decision):
     return decision.chosen["n_clusters"]
+
+
+class TestEmptyCells:
+    def test_clusters_are_those_with_rows(self):
+        X, y = make_subspaces((1, 2), 5, points_per_subspace=60, outliers=0.1, random_state=0)
+        space = measure(X, affine=True)
+        names = np.array([3, 1, -1])
+        plain, sparse = (
+            shortest_code(space, each, n, free=True) for each, n in ((np.where(y < 0, -1, 1 - y), 2), (names[y], 5))
+        )
+        assert [cell is None for cell in sparse.cells] == [True, False, True, False, True]
+        found = without_empty_cells(sparse)
+        assert len(found.cells) == 2
+        assert found.table.shape == (len(X), 3)
+        assert found.length == sparse.length
+        # Cluster 1 comes before cluster 3; the background stays the last.
+        np.testing.assert_array_equal(found.chosen, plain.chosen)
+        assert without_empty_cells(found).cells == found.cells
+
+    def test_the_search_leaves_none(self):
+        X, _ = make_motions(2, [200, 50], noise=0.005, kind="planar", random_state=9)
+        for seed in range(5):
+            codes = codes_by_count(X, 7, affine=True, rng=np.random.RandomState(seed))
+            assert all(len(code.cells) == count and all(code.cells) for count, code in codes.items())
 
 
 class TestDecision:
@@ -129,7 +153,7 @@ class TestCodes:
         X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 20, axis=0)
         found = self.codes(X, 6)
         assert set(found) == {1, 2, 3}
-        assert len(found[3].cells) == 6
+        assert len(found[3].cells) == 3
 
     @pytest.mark.parametrize("n", [1, 2, 3])
     def test_fewer_rows_than_clusters(self, n):

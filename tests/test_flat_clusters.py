@@ -172,6 +172,11 @@ class TestStarts:
         searches = []
         monkeypatch.setattr(flat_clusters, "codes_by_count", lambda *arguments, **options: searches.append(1) or {})
         X, y = curved_moons()
+        # Few rows are searched all the same.
+        assert flat_code(X, [y] * 5, 2) is None
+        assert len(searches) == 1
+        searches.clear()
+        monkeypatch.setattr(flat_clusters, "FEW_ROWS", len(X) - 1)
         assert flat_code(X, [y] * 5, 2) is None
         assert searches == []
         # One start is not enough to be sure.

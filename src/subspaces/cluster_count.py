@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -71,10 +72,20 @@ def codes_by_count(
             if filled < 2:
                 break
             if filled not in codes or code.length < codes[filled].length:
-                codes[filled] = code
+                codes[filled] = without_empty_cells(code)
             labels = one_fewer(code)
             count = filled - 1
     return codes
+
+
+def without_empty_cells(code: Code) -> Code:
+    """The same code, whose clusters are those that have rows."""
+    kept = [k for k, cell in enumerate(code.cells) if cell]
+    # The background comes last, before and after.
+    columns = [*kept, len(code.cells)]
+    names = np.full(len(code.cells) + 1, -1)
+    names[columns] = np.arange(len(columns))
+    return replace(code, cells=[code.cells[k] for k in kept], chosen=names[code.chosen], table=code.table[:, columns])
 
 
 def _leading_columns(rows: Array, affine: bool) -> Array:

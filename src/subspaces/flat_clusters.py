@@ -22,6 +22,8 @@ from subspaces.spectral import Spectrum
 MAX_STARTS = 6
 FIRST_STARTS = 2
 MORE_FLATS = 5
+# So few rows hardly cost time, and may mislead any start.
+FEW_ROWS = 1000
 
 
 def flat_partition(
@@ -90,9 +92,11 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
     codes: list[Code] = []
     for labels in starts:
         codes += [shortest_code(space, labels, n_clusters, free=free) for free in (False, True)]
-        # Most data are not flat at all, and a few starts show it.
+        # Most data are not flat at all, and a few starts show it where rows are many.
         if len(codes) == 2 * FIRST_STARTS and not any(is_flat(cell) for code in codes for cell in code.cells):
-            return None
+            if len(x) > FEW_ROWS:
+                return None
+            break
     flat = list(filter(has_flat_clusters, codes))
     if not flat:
         found = codes_by_count(x, n_clusters + MORE_FLATS, affine=True, rng=rng).get(n_clusters)
