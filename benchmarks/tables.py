@@ -50,6 +50,21 @@ def regime() -> list[str]:
     return lines
 
 
+def kernel() -> list[str]:
+    measured = results("study_kernel")
+    kernels = list(next(iter(measured.values())))
+    lines = ["| data | " + " | ".join(kernels) + " |", "|---" * (1 + len(kernels)) + "|"]
+    for name, row in measured.items():
+        lines.append(f"| {name} | " + " | ".join(f"{row[kernel]:.3f}" for kernel in kernels) + " |")
+    return lines
+
+
+def theory() -> list[str]:
+    from subspaces.theory import table
+
+    return table(json.loads((ROOT / "benchmarks" / "paper" / "results" / "theory.json").read_text())["curves"])
+
+
 def partition() -> list[str]:
     lines = ["| data | not refined | chosen, then refined | refined, then chosen | oracle |", "|---|---|---|---|---|"]
     for name, row in results("study_partition").items():
@@ -264,7 +279,8 @@ def search() -> list[str]:
 
 TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "README.md": [accuracy],
-    "docs/choosing.md": [unequal, motions, count, outliers, confidence, search, regime, partition, paper],
+    "docs/choosing.md": [unequal, motions, count, outliers, confidence, search, regime, kernel, partition, paper],
+    "docs/theory.md": [theory],
     "docs/methods.md": [methods, others, flats, counts, large, iteration, faces, graph],
 }
 

@@ -21,7 +21,7 @@ from subspaces.partition import (
     partition_of_labels,
 )
 from subspaces.spectral import compute_spectrum
-from subspaces.voting import Voter, matched, matched_voters, of_one_kind, opinion, rank_draws
+from subspaces.voting import AGREEMENT_WEIGHT, Voter, matched, matched_voters, of_one_kind, opinion, rank_draws
 
 few = settings(max_examples=25, deadline=None)
 
@@ -113,6 +113,7 @@ class TestRanking:
         found = rank_draws(self.draws([3.0, 3.2, 3.1], truth, chance, near))
         close, far = adjusted_rand_score(truth, near), adjusted_rand_score(truth, chance)
         assert found.agreements[0] == pytest.approx((close + far) / 2)
+        np.testing.assert_allclose(found.support, found.separations + AGREEMENT_WEIGHT * found.agreements)
         # The best separated stands alone.
         assert found.best == 2
         assert close > SURE_AGREEMENT

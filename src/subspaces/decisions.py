@@ -67,10 +67,10 @@ def draws_decision(ranking: Ranking, maps: Sequence[SubspaceFeatures]) -> Decisi
             "neighborhood": features.neighborhood,
             "separation": float(ranking.separations[i]),
             "agreement": float(ranking.agreements[i]),
-            "support": float(ranking.separations[i] + ranking.agreements[i]),
+            "support": float(ranking.support[i]),
             "votes": bool(i in ranking.voters),
         }
         for i, features in enumerate(maps)
     )
-    reason = "the largest sum of separation and agreement with the other draws; those that agree with it vote"
+    reason = "the largest support, separation and twice the agreement with other draws; those that agree with it vote"
     return Decision("draw", ranking.best, "support", reason, candidates)

@@ -21,6 +21,9 @@ from subspaces.kernels import FeatureMap
 from subspaces.modularity import cluster_shares, landmark_scores
 from subspaces.partition import SEPARATION_MARGIN, SURE_AGREEMENT, assign, settle
 
+# Separation tells draws apart by a few tenths; agreement between none and all of it counts for more.
+AGREEMENT_WEIGHT = 2.0
+
 
 def of_one_kind(draws: Sequence[Draw]) -> list[Draw]:
     """Draws that go by separation, all of them or none: by the mean of what it gains over modularity.
@@ -53,7 +56,8 @@ class Ranking:
 
     separations: Array  # (m,), zero where there is none
     agreements: Array  # (m,), mean adjusted Rand index with the other draws
-    best: int  # of the largest sum of both
+    support: Array  # (m,), separation and `AGREEMENT_WEIGHT` times agreement
+    best: int  # of the largest support
     voters: Indices  # draws that agree with the best, which comes first
 
 
@@ -64,9 +68,10 @@ def rank_draws(draws: Sequence[Draw]) -> Ranking:
     found = np.array([draw.partition.separation for draw in draws])
     # Clusters too small to be separated are worse than any that are.
     separations = np.nan_to_num(found, nan=0.0, neginf=min(found[np.isfinite(found)], default=0.0) - 1)
-    best = int((separations + agreements).argmax())
+    support = separations + AGREEMENT_WEIGHT * agreements
+    best = int(support.argmax())
     others = [i for i in range(len(draws)) if i != best and table[best, i] >= SURE_AGREEMENT]
-    return Ranking(separations, agreements, best, np.array([best, *others]))
+    return Ranking(separations, agreements, support, best, np.array([best, *others]))
 
 
 def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:
