@@ -544,6 +544,25 @@ class TestAccuracy:
         X, y = make_subspaces(dims, ambient_dim, noise=0.01, affine=affine, random_state=1)
         assert clustering_accuracy(y, FLS(len(dims), random_state=0).fit_predict(X)) > 0.95
 
+    @pytest.mark.parametrize("n_lines", [2, 3])
+    def test_exact_lines(self, n_lines):
+        """Scaled to unit norm, all rows of a line are copies of two."""
+        X = np.vstack(
+            [np.outer(np.random.default_rng(k).normal(size=150), axis) for k, axis in enumerate(np.eye(n_lines))]
+        )
+        labels = FLS(n_lines, random_state=0).fit_predict(X)
+        assert clustering_accuracy(np.repeat(np.arange(n_lines), 150), labels) == 1
+
+    @pytest.mark.parametrize("column", ["zero", "one", "copy"])
+    def test_a_column_that_tells_nothing_new(self, column):
+        X, y = make_subspaces((2, 2), 6, random_state=0)
+        more = {"zero": np.zeros(len(X)), "one": np.ones(len(X)), "copy": X[:, 0]}[column]
+        model = FLS(2, random_state=0).fit(np.column_stack([X, more]))
+        assert clustering_accuracy(y, model.labels_) > 0.99
+        assert model.cluster_dims_.tolist() == [2, 2]
+        assert model.cluster_bases_.bases.shape == (2, 7, 2)
+        np.testing.assert_array_equal(model.predict(np.column_stack([X, more])), model.labels_)
+
     def test_motions(self):
         X, y = make_motions(3, random_state=0)
         assert clustering_accuracy(y, FLS(3, random_state=0).fit_predict(X)) > 0.98

@@ -149,7 +149,19 @@ class TestPreparation:
     @pytest.mark.parametrize("center", [True, False])
     def test_up_to_80_columns_stay(self, center):
         assert MAX_COLUMNS == 80
-        assert prepare_rows(low_rank_rows(100, 80, 5), center=center, unit=False).directions is None
+        assert prepare_rows(low_rank_rows(100, 80, 80), center=center, unit=False).directions is None
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize(("rank", "min_columns", "kept"), [(5, 2, 5), (5, 7, 7), (1, 2, 2), (0, 2, 2)])
+    def test_directions_that_no_row_uses_are_left_out(self, rank, min_columns, kept, dtype):
+        x = (low_rank_rows(100, 20, rank, offset=1) if rank else np.ones((100, 20))).astype(dtype)
+        preparation = prepare_rows(x, center=True, unit=False, min_columns=min_columns)
+        rows = preparation(x)
+        assert rows.shape == (100, kept)
+        centered = x - x.mean(axis=0)
+        np.testing.assert_allclose(rows @ rows.T, centered @ centered.T, atol=1e-9 if dtype == np.float64 else 1e-3)
+        # Whoever wants no projection gets none.
+        assert prepare_rows(x, center=True, unit=False, max_columns=None).directions is None
 
     @pytest.mark.parametrize("center", [True, False])
     @pytest.mark.parametrize(("n", "p"), [(300, 100), (120, 200)])

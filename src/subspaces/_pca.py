@@ -26,13 +26,28 @@ def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDA
         # Householder's Q has orthonormal columns even where rows span fewer directions than are asked for.
         directions = np.linalg.qr(np.pad(loadings, ((0, 0), (0, count - loadings.shape[1]))))[0]
     else:
-        scatter = np.zeros((p, p))
-        for block in row_blocks(n, 3 * p * 8):
-            rows = x[block] - np.asarray(mean, np.float64)
-            scatter += rows.T @ rows
-        directions = _top_eigenvectors(scatter, count)
+        directions = _top_eigenvectors(_scatter(x, mean), count)
     largest = directions[np.abs(directions).argmax(axis=0), np.arange(count)]
     return directions * np.where(largest < 0, -1.0, 1.0)
+
+
+def n_used_directions(x: NDArray[Any], mean: NDArray[Any]) -> int:
+    """How many directions the rows of `x` (n, p) use about `mean` (p,), but for rounding."""
+    with one_thread():
+        values = np.linalg.eigvalsh(_scatter(x, mean))
+    # What rounding leaves of the largest: of rows, whose squares these are, or of the sums.
+    rows, sums = (len(values) * float(np.finfo(dtype).eps) for dtype in (x.dtype, values.dtype))
+    return int((values > max(rows**2, sums) * values[-1]).sum())
+
+
+def _scatter(x: NDArray[Any], mean: NDArray[Any]) -> NDArray[np.float64]:
+    """Inner products (p, p) of the columns of `x` (n, p) about `mean` (p,)."""
+    p = x.shape[1]
+    scatter = np.zeros((p, p))
+    for block in row_blocks(len(x), 3 * p * 8):
+        rows = x[block] - np.asarray(mean, np.float64)
+        scatter += rows.T @ rows
+    return scatter
 
 
 def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.float64]:

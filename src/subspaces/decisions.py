@@ -58,8 +58,8 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     return Decision("partition", 0, "modularity", reason, candidates)
 
 
-def draws_decision(ranking: Ranking, maps: Sequence[SubspaceFeatures]) -> Decision:
-    """Which of several draws of landmarks, each with its map."""
+def draws_decision(ranking: Ranking, maps: Sequence[SubspaceFeatures], *, voted: bool) -> Decision:
+    """Which of several draws of landmarks, each with its map, and whether others `voted` with it."""
     candidates = tuple(
         {
             "draw": i + 1,
@@ -68,9 +68,10 @@ def draws_decision(ranking: Ranking, maps: Sequence[SubspaceFeatures]) -> Decisi
             "separation": float(ranking.separations[i]),
             "agreement": float(ranking.agreements[i]),
             "support": float(ranking.support[i]),
-            "votes": bool(i in ranking.voters),
+            "votes": bool(voted and i in ranking.voters),
         }
         for i, features in enumerate(maps)
     )
-    reason = "the largest support, separation and twice the agreement with other draws; those that agree with it vote"
+    reason = "the largest support: separation and twice the agreement with the other draws"
+    reason += "; those that agree with it vote" if voted else "; it has the word alone"
     return Decision("draw", ranking.best, "support", reason, candidates)

@@ -357,8 +357,9 @@ class FLS(FeatureClustering):
         """Prepared rows (n, q); how flats are fitted to them is the user's choice, or the best of a search."""
         offset = mean_offset(x)
         self.center_ = offset > FAR_OFFSET if is_auto(self.center) else bool(self.center)
+        dim: int | None = unless_auto(self.subspace_dim)
         preparation = prepare_rows(
-            x, center=self.center_, unit=False, max_columns=self._limit(unless_auto(self.subspace_dim))
+            x, center=self.center_, unit=False, max_columns=self._limit(dim), min_columns=1 + (dim or 1)
         )
         rows = preparation(x)
         self.n_columns_ = rows.shape[1]
@@ -486,8 +487,8 @@ class FLS(FeatureClustering):
         if draw.choice is not None and self.n_clusters_ > 1:
             self._decisions.append(partition_decision(draw.choice, draw.partition))
         if more:
-            self._decisions.append(draws_decision(ranking, maps))
             self._vote([maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters], rows)
+            self._decisions.append(draws_decision(ranking, maps, voted=bool(self._voters)))
             scores = [named_scores(each, self.labels_, self.n_clusters_) for each in draws]
             opinions = [opinion(each.psi, known) for each, known in zip(draws, scores, strict=True)]
             found = confidence(self.labels_, opinions, draw.inliers, voted=True)

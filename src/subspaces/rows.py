@@ -8,7 +8,7 @@ import numpy as np
 
 from subspaces._array import Array, Labels, like, unit_rows
 from subspaces._blocks import row_blocks
-from subspaces._pca import principal_directions
+from subspaces._pca import n_used_directions, principal_directions
 from subspaces.flats import Flats
 
 # Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
@@ -46,12 +46,22 @@ class RowPreparation:
         return Flats(flats.centers @ self.directions.T + self.mean, bases)
 
 
-def prepare_rows(x: Array, *, center: bool, unit: bool, max_columns: int | None = MAX_COLUMNS) -> RowPreparation:
-    """The preparation of `x` (n, p) with the given choices; projects when p exceeds `max_columns`, if given."""
-    mean = column_means(x) if center else np.zeros(x.shape[1], x.dtype)
-    directions = None
-    if max_columns is not None and x.shape[1] > max_columns:
-        directions = principal_directions(x, mean, prepared_columns(len(x), x.shape[1], max_columns)).astype(x.dtype)
+def prepare_rows(
+    x: Array, *, center: bool, unit: bool, max_columns: int | None = MAX_COLUMNS, min_columns: int = 2
+) -> RowPreparation:
+    """The preparation of `x` (n, p) with the given choices.
+
+    With `max_columns`, rows are projected where p exceeds it, and where columns that are constant, or sums of others,
+    leave directions that no row uses; at least `min_columns` are kept.
+    """
+    n, p = x.shape
+    mean = column_means(x) if center else np.zeros(p, x.dtype)
+    if max_columns is None:
+        return RowPreparation(mean, None, unit)
+    count = prepared_columns(n, p, max_columns)
+    if n >= p:
+        count = min(count, max(min_columns, n_used_directions(x, mean)))
+    directions = principal_directions(x, mean, count).astype(x.dtype) if count < p else None
     return RowPreparation(mean, directions, unit)
 
 

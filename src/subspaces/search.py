@@ -261,18 +261,23 @@ def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.Ran
     """At most `max_rows` of the rows (n, p), on which to try `settings`."""
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
-    rows = rows_to_fit(rows, min(setting.dim for setting in settings))
-    count = min(SAMPLE_LANDMARKS, max(1, len(rows) // 2))
-    scaled = {unit: unit_rows(rows) if unit else rows for unit in sorted({setting.unit for setting in settings})}
-    landmarks = {unit: choose_landmarks(x, count, method="kmeans", rng=rng) for unit, x in scaled.items()}
-    reach = min(len(rows), max(setting.n_neighbors for setting in settings))
-    return Sample(scaled, landmarks, {unit: nearest_rows(x, landmarks[unit], reach) for unit, x in scaled.items()})
+    dim = min(setting.dim for setting in settings)
+    # Scaled first, as in the fit: rows of a line become copies by it.
+    kinds = sorted({setting.unit for setting in settings})
+    scaled = {unit: rows_to_fit(unit_rows(rows) if unit else rows, dim) for unit in kinds}
+    landmarks = {
+        unit: choose_landmarks(x, min(SAMPLE_LANDMARKS, max(1, len(x) // 2)), method="kmeans", rng=rng)
+        for unit, x in scaled.items()
+    }
+    reach = max(setting.n_neighbors for setting in settings)
+    neighbors = {unit: nearest_rows(x, landmarks[unit], min(len(x), reach)) for unit, x in scaled.items()}
+    return Sample(scaled, landmarks, neighbors)
 
 
 def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> FlatSetting:
     """`setting` with the modularity that it reaches on a sample of rows."""
     found = _partition_of(setting, sample, n_clusters, rng, kind="balanced")
-    return replace(setting, modularity=found.balanced.modularity, n_rows=_n_rows(sample))
+    return replace(setting, modularity=found.balanced.modularity, n_rows=len(sample.rows[setting.unit]))
 
 
 def ask_joins(
@@ -286,7 +291,7 @@ def ask_joins(
         separation=found.density.separation,
         balanced_separation=found.balanced.separation,
         agreement=found.agreement,
-        n_rows=_n_rows(sample),
+        n_rows=len(sample.rows[setting.unit]),
     )
 
 
@@ -307,10 +312,6 @@ def _partition_of(
         kind=kind,
         n_draws=n_draws,
     )
-
-
-def _n_rows(sample: Sample) -> int:
-    return len(next(iter(sample.rows.values())))
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> tuple[csr_matrix, Indices, Spectrum]:
