@@ -39,6 +39,13 @@ def nothing(message):
     pass
 
 
+def refuse(kept, record):
+    """Check that the record is told to be damaged, by name."""
+    kept.path.write_text(json.dumps(record))
+    with pytest.raises(ValueError, match=rf"{kept.experiment}\.json is damaged"):
+        kept.read()
+
+
 class TestResume:
     def test_an_interrupted_run_goes_on_where_it_was(self, tmp_path, monkeypatch):
         tasks, kept, measured = [a_task(seed) for seed in range(4)], Kept(tmp_path, "synthetic"), []
@@ -58,7 +65,8 @@ class TestResume:
         runner.run(tasks[:4], kept, jobs=1, progress=messages.append)
         assert measured == [2, 3]
         assert "2 of 4 draws are kept" in messages[0]
-        assert re.search(r"1/2, .* left: small, kmeans, draw 2: 0.500 \(1.00 s\)", messages[1])
+        assert messages[1] == "synthetic: 2 draws to measure, about 2 s"
+        assert re.search(r"1/2, .* left: small, kmeans, draw 2: 0.500 \(1.00 s\)", messages[2])
         assert [draw["seed"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0, 1, 2, 3]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -94,6 +102,21 @@ class TestResume:
         runner.run([a_task(0)], kept, jobs=1, again=True, progress=nothing)
         assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5]
 
+    def test_again_keeps_what_is_not_measured_yet(self, tmp_path, monkeypatch):
+        tasks, kept = [a_task(seed) for seed in range(3)], Kept(tmp_path, "synthetic")
+        for task in tasks:
+            kept.add(task, Outcome(0.5, 1.0, (60, 6), None), environment(1))
+
+        def interrupted(task):
+            if task.seed == 1:
+                raise KeyboardInterrupt
+            return Outcome(0.75, 1.0, (60, 6), None)
+
+        monkeypatch.setattr(measure, "measure", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(tasks, kept, jobs=1, again=True, progress=nothing)
+        assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5, 0.5]
+
 
 class TestProcesses:
     def test_processes_give_what_one_process_gives(self):
@@ -101,11 +124,16 @@ class TestProcesses:
         apart = {task.seed: outcome.accuracy for task, outcome in outcomes(tasks, 2)}
         assert apart == {task.seed: measure.measure(task).accuracy for task in tasks}
 
-    def test_errors_arrive_and_nothing_is_left_running(self):
+    @pytest.mark.parametrize("jobs", [1, 2])
+    @pytest.mark.parametrize(
+        ("data", "message"),
+        [({"set": "none"}, "ValueError: there is no data set 'none'"), ({"set": "tilted"}, "TypeError: tilted_sub")],
+    )
+    def test_errors_are_told_and_nothing_is_left_running(self, tmp_path, jobs, data, message):
         import multiprocessing
 
-        with pytest.raises(ValueError, match="small, kmeans, draw 0: ValueError: there is no data set 'none'"):
-            list(outcomes([a_task(data={"set": "none"})], 2))
+        with pytest.raises(ValueError, match=f"small, kmeans, draw 0: {message}"):
+            runner.run([a_task(data=data)], Kept(tmp_path, "synthetic"), jobs=jobs, progress=nothing)
         assert not multiprocessing.active_children()
 
     def test_a_process_that_dies_is_told(self):
@@ -160,6 +188,9 @@ class TestKept:
             (b'{"experiment": "mnist"}', "does not hold"),
             (b'{"experiment": "synthetic", "format": 9}', "format 9"),
             (b'{"experiment": "synthetic", "format": 1, "cells": {}}', "damaged"),
+            (b'{"experiment": "synthetic", "format": 1, "environments": []}', "damaged"),
+            (b'{"experiment": "synthetic", "format": true, "environments": [], "cells": {}}', "format True"),
+            (b'{"experiment": "synthetic", "format": 1, "size": 1' + 5000 * b"0" + b"}", "damaged"),
             (b'{"experiment": "synthetic", "format": 1, "environments": [], "cells": {"a": 3}}', "damaged"),
             (b'{"experiment": "synthetic", "format": 1, "environments": [], "cells": {"a": {"b": {}}}}', "damaged"),
         ],
@@ -177,12 +208,36 @@ class TestKept:
         kept = Kept(tmp_path, "synthetic")
         kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
         good = json.loads(kept.path.read_text())
-        for name, value in (("accuracy", 2), ("seconds", "1"), ("environment", 1), ("seed", None), ("device", 3)):
+        for name, value in (
+            ("accuracy", 2), ("accuracy", float("nan")), ("seconds", "1"), ("seconds", 10**400),
+            ("seconds", float("inf")), ("environment", 1), ("environment", False), ("seed", None), ("device", 3),
+        ):  # fmt: skip
             bad = json.loads(json.dumps(good))
             bad["cells"]["small"]["kmeans"]["draws"][0][name] = value
-            kept.path.write_text(json.dumps(bad))
-            with pytest.raises(ValueError, match="damaged"):
-                kept.read()
+            refuse(kept, bad)
+
+    @pytest.mark.parametrize(
+        "tags", [[], {"series": ["fls"]}, {"curve": []}, {"value": None}, {"value": "1"}, {"value": 10**400}]
+    )
+    def test_tags_that_no_picture_can_show_are_damage(self, tmp_path, tags):
+        kept = Kept(tmp_path, "tradeoff")
+        kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
+        bad = json.loads(kept.path.read_text())
+        bad["cells"]["small"]["kmeans"]["tags"] = tags
+        refuse(kept, bad)
+
+    def test_environments_are_checked(self, tmp_path):
+        kept, good = Kept(tmp_path, "synthetic"), environment(1)
+        for bad in (
+            "x",
+            {"versions": good["versions"]},
+            {**good, "versions": [1]},
+            {**good, "versions": {"numpy": 2}},
+            {**good, "machine": {**good["machine"], "processes": "two"}},
+            {**good, "machine": {**good["machine"], "processor": "\ud800"}},
+            {**good, "machine": {key: value for key, value in good["machine"].items() if key != "processor"}},
+        ):
+            refuse(kept, {"experiment": "synthetic", "format": 1, "environments": [bad], "cells": {}})
 
     def test_a_failed_write_leaves_the_old_file(self, tmp_path, monkeypatch):
         target = tmp_path / "file"

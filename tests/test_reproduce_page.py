@@ -10,16 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from subspaces import cli
+from subspaces import cli, theory
 from subspaces.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
 from subspaces.reproduce.kept import Kept
 from subspaces.reproduce.machine import environment
 from subspaces.reproduce.methods import PAPER_METHODS
-from subspaces.reproduce.task import Outcome
+from subspaces.reproduce.task import Outcome, fingerprint
 from subspaces.reproduce.text import text_page
 
 ROOT = Path(__file__).parent.parent
 ACCURACY = {"fls": 0.99, "lbf": 0.7, "ssc": 0.9, "sssc": 0.99, "fls-paper": 0.6, "fls-linear": 0.5, "lbf-paper": 0.55}
+CLAIMS = (
+    "kernel_error", "kernel_error_by_rows", "eigenspace_error", "eigenspace_error_by_rows", "perturbation",
+    "uniform_measure",
+)  # fmt: skip
 SECONDS = {"ssc": 0.5, "lbf-paper": 0.5}
 
 
@@ -147,6 +151,12 @@ class TestPictures:
         record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(tradeoff.TRADEOFF_METHODS, 1))
         assert pictures.draw_tradeoff(record).startswith(b"\x89PNG")
 
+    def test_series_of_another_experiment_are_left_out(self, tmp_path):
+        record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(["fls"], 1)[:2])
+        for entry in record["cells"]["(4, 5, 6) in R¹⁰, 30 % outliers"].values():
+            entry["tags"]["series"] = "kmeans"
+        assert pictures.draw_tradeoff(record).startswith(b"\x89PNG")
+
     def test_nothing_measured_yet(self, tmp_path):
         assert pictures.draw_tradeoff(Kept(tmp_path, "tradeoff").read()).startswith(b"\x89PNG")
 
@@ -209,22 +219,19 @@ class TestCommand:
             assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
     def test_theory_is_kept_and_drawn(self, tmp_path, monkeypatch, capsys):
-        import types
-
-        import numpy as np
-
         asked = []
 
         def curves(*, small, random_state, progress):
             asked.append((small, random_state))
             progress("a step")
-            return {"uniform": {"n_features": np.array([10, 20]), "error": [np.float64(0.5), 0.25]}}
+            return {"uniform": {"n_features": [10, 20], "error": [0.5, 0.25]}}
 
         def draw(curves, path):
             assert curves["uniform"]["error"] == [0.5, 0.25]
             Path(path).write_bytes(b"\x89PNG")
 
-        monkeypatch.setitem(sys.modules, "subspaces.theory", types.SimpleNamespace(curves=curves, draw=draw))
+        monkeypatch.setattr(theory, "curves", curves)
+        monkeypatch.setattr(theory, "draw", draw)
         for _ in range(2):
             assert cli.main(["reproduce", "theory", "--out", str(tmp_path)]) == 0
         assert asked == [(False, 0)]
@@ -233,6 +240,27 @@ class TestCommand:
         captured = capsys.readouterr()
         assert "a step" in captured.err
         assert "theory.png" in captured.out
+
+    @pytest.mark.parametrize(
+        "curves",
+        [
+            {},
+            {name: {"parameters": {}} for name in CLAIMS},
+            {name: [] for name in CLAIMS},
+            {name: {"families": {}} for name in CLAIMS},
+            {name: {"families": {"Fourier": {"sizes": [1, 2], "measures": {"max": [[1.0]]}}}} for name in CLAIMS},
+        ],
+        ids=["nothing", "no families", "lists", "empty", "sizes"],
+    )
+    def test_damaged_curves_are_told_before_work_begins(self, tmp_path, curves, quick, monkeypatch, capsys):
+        from subspaces.reproduce.theory import ARGUMENTS
+
+        record = {"experiment": "theory", "format": 1, "environments": [], "fingerprint": fingerprint(ARGUMENTS)}
+        (tmp_path / "theory.json").write_text(json.dumps({**record, "curves": curves}))
+        monkeypatch.setattr(measure, "measure", lambda task: pytest.fail("work was done"))
+        assert cli.main(["reproduce", "theory", "faces", "--jobs", "1", "--out", str(tmp_path)]) == 2
+        assert "theory.json is damaged: move it away" in capsys.readouterr().err.splitlines()[-1]
+        assert [path.name for path in tmp_path.iterdir()] == ["theory.json"]
 
     def test_an_interrupt_keeps_what_is_done(self, tmp_path, quick, monkeypatch, capsys):
         def interrupted(task):

@@ -55,13 +55,14 @@ def reproduce(
         raise ValueError(f"--methods {methods}: {' and '.join(chosen)} has none of them, but {', '.join(offered)}.")
     _check(chosen, plan, device)
     _check_folder(out, chosen)
-    for name, tasks in plan.items():
-        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, progress=progress)
-        _draw(name, out)
     if "theory" in chosen:
         from subspaces.reproduce.theory import reproduce_theory
 
+        # First, for drawing finds out whether kept curves are damaged.
         reproduce_theory(out, again=again, progress=progress)
+    for name, tasks in plan.items():
+        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, progress=progress)
+        _draw(name, out)
     _finish(out, chosen, say)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from subspaces.reproduce._files import write_whole
 from subspaces.reproduce.task import Outcome, Task, fingerprint
 
 FORMAT = 1
+# No number of a result is larger.
+LARGEST = 1e12
 REMEDY = "move it away to measure anew, or choose another folder with --out."
 
 
@@ -34,14 +37,15 @@ class Kept:
             raise ValueError(f"{self.path} is damaged (not text): {REMEDY}") from None
         try:
             record = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{self.path} is damaged ({error}): {REMEDY}") from None
         if not isinstance(record, dict) or record.get("experiment") != self.experiment:
             raise ValueError(f"{self.path} does not hold results of `reproduce {self.experiment}`: {REMEDY}")
-        if record.get("format") != FORMAT:
+        if not _is_whole(record.get("format")) or record["format"] != FORMAT:
             raise ValueError(f"{self.path} has format {record.get('format')!r}, not {FORMAT}: {REMEDY}")
-        if not _well_formed(record):
-            raise ValueError(f"{self.path} is damaged (cells or draws are not what they should be): {REMEDY}")
+        # The curves of the theory have no cells; they are checked where they are drawn.
+        if not _well_formed(record, with_cells=self.experiment != "theory"):
+            raise ValueError(f"{self.path} is damaged (it does not hold what was written): {REMEDY}")
         return record
 
     def missing(self, tasks: list[Task]) -> list[Task]:
@@ -88,28 +92,37 @@ class Kept:
         methods[task.method] = fresh
         self.write(record)
 
-    def forget(self, tasks: list[Task]) -> None:
-        """Drop the results of these tasks, so that they are measured anew."""
-        record = self.read()
-        for task in tasks:
-            entry = record["cells"].get(task.cell, {}).get(task.method)
-            if entry is not None:
-                entry["draws"] = [draw for draw in entry["draws"] if draw["seed"] != task.seed]
-        if record["cells"]:
-            self.write(record)
-
     def write(self, record: dict[str, Any]) -> None:
         record["command"] = f"subspaces reproduce {self.experiment}"
         write_whole(self.path, json.dumps(record, indent=1) + "\n")
 
 
-def _well_formed(record: dict[str, Any]) -> bool:
-    environments, cells = record.get("environments"), record.get("cells", {})
-    if not isinstance(environments, list) or not isinstance(cells, dict):
+def _well_formed(record: dict[str, Any], *, with_cells: bool) -> bool:
+    environments, cells = record.get("environments"), record.get("cells", None if with_cells else {})
+    if not isinstance(environments, list) or not all(map(_is_environment, environments)):
         return False
-    return all(
-        isinstance(methods, dict) and all(_is_entry(entry, len(environments)) for entry in methods.values())
-        for methods in cells.values()
+    return _is_table(
+        cells,
+        lambda methods: _is_table(methods, lambda entry: _is_entry(entry, len(environments))),
+    )
+
+
+def _is_table(value: Any, is_each: Callable[[Any], bool]) -> bool:
+    """Whether it is a dictionary with such values."""
+    return isinstance(value, dict) and all(map(is_each, value.values()))
+
+
+def _is_environment(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("machine"), dict):
+        return False
+    machine: dict[str, Any] = value["machine"]
+    versions: Any = value.get("versions")
+    counts = ("cores", "processes", "blas_threads_each")
+    return (
+        _is_table(versions, _is_text)
+        and all(map(_is_text, versions))
+        and _is_text(machine.get("processor"))
+        and all(_is_whole(machine.get(name)) for name in counts)
     )
 
 
@@ -117,9 +130,17 @@ def _is_entry(entry: Any, n_environments: int) -> bool:
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("fingerprint"), str)
-        and isinstance(entry.get("tags"), dict)
+        and _are_tags(entry.get("tags"))
         and isinstance(entry.get("draws"), list)
         and all(_is_draw(draw, n_environments) for draw in entry["draws"])
+    )
+
+
+def _are_tags(tags: Any) -> bool:
+    return (
+        isinstance(tags, dict)
+        and all(_is_text(tags.get(name, "")) for name in ("curve", "series"))
+        and _is_number(tags.get("value", 0))
     )
 
 
@@ -127,13 +148,23 @@ def _is_draw(draw: Any, n_environments: int) -> bool:
     return (
         isinstance(draw, dict)
         and all(_is_number(draw.get(name)) for name in ("accuracy", "seconds"))
-        and all(isinstance(draw.get(name), int) for name in ("seed", "environment"))
+        and all(_is_whole(draw.get(name)) for name in ("seed", "environment"))
         and 0 <= draw["accuracy"] <= 1
         and draw["seconds"] >= 0
         and 0 <= draw["environment"] < n_environments
-        and isinstance(draw.get("device", ""), str)
+        and _is_text(draw.get("device", ""))
     )
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether it is a number that can be measured: NaN and infinity are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and _is_number(value)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is text that a page can hold: halves of a character, which JSON can spell, are none."""
+    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)

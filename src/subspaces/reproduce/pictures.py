@@ -66,8 +66,10 @@ def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
     found = points(record)
     figure, grid = _figure([name for name in tradeoff.DATA if name in found], n_columns=2)
     for name, axes in grid.items():
-        for key, line in found[name].items():
-            knob = tradeoff.KNOBS[key][1]
+        for key, (_, knob) in tradeoff.KNOBS.items():
+            line = found[name].get(key)
+            if line is None:
+                continue
             _line(axes, key, [point.seconds for point in line], line, f"{METHODS[key].title} ({knob})")
             for point in (line[0], line[-1]):
                 place = (point.seconds, point.mean)

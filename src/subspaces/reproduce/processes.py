@@ -77,15 +77,17 @@ def _serve(connection: Connection) -> None:
         try:
             answer = measure(task)
         except Exception as error:
-            answer = _sendable(error, task)
+            answer = told(error, task)
         try:
             connection.send(answer)
         except ConnectionError:
             return
 
 
-def _sendable(error: Exception, task: Task) -> Exception:
-    """The user's mistakes as they are; others with the place where they happened, as some cannot be sent."""
-    if isinstance(error, OSError | ImportError):
-        return type(error)(str(error))
+def told(error: Exception, task: Task) -> Exception:
+    """What is missing on this machine as it is; other errors with the place where they happened."""
+    # Errors of other packages may not survive being sent to another process.
+    for kind in (OSError, ImportError):
+        if isinstance(error, kind):
+            return kind(str(error))
     return ValueError(f"{task.cell}, {task.method}, draw {task.seed}: {type(error).__name__}: {error}")

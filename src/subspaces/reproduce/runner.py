@@ -8,7 +8,7 @@ from contextlib import closing
 
 from subspaces.reproduce.kept import Kept
 from subspaces.reproduce.machine import environment
-from subspaces.reproduce.processes import outcomes
+from subspaces.reproduce.processes import outcomes, told
 from subspaces.reproduce.task import Outcome, Task
 
 Progress = Callable[[str], None]
@@ -18,19 +18,22 @@ EXPECTED = 10.0
 
 
 def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, progress: Progress) -> None:
-    """Measure the tasks whose result is not kept yet: `jobs` at a time, those on a device one by one."""
-    if again:
-        kept.forget(list(tasks))
-    missing = kept.missing(list(tasks))
+    """Measure the tasks whose result is not kept yet: `jobs` at a time, those on a device one by one.
+
+    With `again` all tasks are measured. An old result stays until the new one takes its place.
+    """
+    missing = list(tasks) if again else kept.missing(list(tasks))
     if len(missing) < len(tasks):
         progress(f"{kept.experiment}: {len(tasks) - len(missing)} of {len(tasks)} draws are kept from before")
     if not missing:
         return
     here = environment(jobs)
     clock = TimeLeft(missing, jobs)
+    draws = "1 draw" if len(missing) == 1 else f"{len(missing)} draws"
+    progress(f"{kept.experiment}: {draws} to measure, about {shown_time(clock.seconds())}")
     for done, (task, outcome) in enumerate(_measured(missing, jobs), start=1):
         kept.add(task, outcome, here)
-        clock.finished(task, outcome)
+        clock.finished(task)
         progress(
             f"{kept.experiment} {done}/{len(missing)}, {shown_time(clock.seconds())} left: {task.cell}, {task.method}, "
             f"draw {task.seed}: {outcome.accuracy:.3f} ({outcome.seconds:.2f} s)"
@@ -53,7 +56,11 @@ def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
     from subspaces.reproduce.measure import measure
 
     for task in tasks:
-        yield task, measure(task)
+        try:
+            outcome = measure(task)
+        except Exception as error:
+            raise told(error, task) from error
+        yield task, outcome
 
 
 class TimeLeft:
@@ -66,7 +73,7 @@ class TimeLeft:
         # As if so much had gone as expected: the first few tasks alone say little.
         self._weight = EXPECTED
 
-    def finished(self, task: Task, outcome: Outcome) -> None:
+    def finished(self, task: Task) -> None:
         del self._left[id(task)]
         self._weight += task.weight
 

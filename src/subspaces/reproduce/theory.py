@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from subspaces.reproduce.kept import Kept
+from subspaces import theory
+from subspaces.reproduce.kept import REMEDY, Kept
 from subspaces.reproduce.machine import environment
 from subspaces.reproduce.runner import Progress
 from subspaces.reproduce.task import fingerprint
 
-ARGUMENTS = {"small": False, "random_state": 0}
+ARGUMENTS: dict[str, Any] = {"small": False, "random_state": 0}
 
 
 def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
     """Compute the curves, unless they are kept, and draw them."""
-    theory: Any = import_module("subspaces.theory")
     kept = Kept(out, "theory")
     record = kept.read()
     mark = fingerprint(ARGUMENTS)
-    if again or record.get("fingerprint") != mark or not isinstance(record.get("curves"), dict):
+    fresh = again or record.get("fingerprint") != mark or not isinstance(record.get("curves"), dict)
+    if fresh:
         with threadpool_limits(limits=1):
             curves = theory.curves(**ARGUMENTS, progress=progress)
         record |= {"arguments": ARGUMENTS, "fingerprint": mark, "environments": [environment(1)]}
-        record["curves"] = _plain(curves)
+        record["curves"] = curves
         kept.write(record)
     else:
         progress("theory: curves are kept from before")
@@ -35,14 +35,12 @@ def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
     try:
         theory.draw(record["curves"], unfinished)
         unfinished.replace(out / "theory.png")
+    except (OSError, ImportError):
+        raise
+    except Exception as error:
+        # Whatever a damaged file holds, and drawing trips over.
+        if fresh:
+            raise
+        raise ValueError(f"{kept.path} is damaged: {REMEDY}") from error
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _plain(value: Any) -> Any:
-    """The same with lists and numbers that JSON knows."""
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return _plain(value.tolist()) if hasattr(value, "tolist") else value

@@ -49,6 +49,8 @@ def plot_curve(curve: Curve, ax: Any = None) -> Any:
 
 def plot_together(curves: dict[str, Curve], measure: str, ax: Any) -> Any:
     """One measure of several curves in one picture."""
+    if not curves:
+        raise ValueError("curves is empty: pass at least one.")
     new_axes(ax)
     for index, (name, curve) in enumerate(curves.items()):
         table = curve.measures[measure]
