@@ -63,12 +63,30 @@ class TestMistakes:
         assert message in error
         assert error.count("\n") == 1
 
-    @pytest.mark.parametrize("arguments", [[], ["nothing"], ["demo", "--seed", "x"]])
-    def test_usage(self, arguments, capsys):
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ([], "COMMAND"),
+            (["nothing"], "'nothing'"),
+            (["demo", "--seed", "x"], "--seed: invalid int value: 'x'"),
+            (["reproduce", "--draws", "x"], "--draws: invalid int value: 'x'"),
+            (["reproduce", "--out", ""], "--out: the name is empty"),
+            (["demo", "--one\nline"], "--one line"),
+        ],
+    )
+    def test_words_that_cannot_be_read_are_told_in_one_line(self, arguments, message, capsys):
         with pytest.raises(SystemExit) as stop:
             cli.main(arguments)
         assert stop.value.code == 2
-        assert "usage:" in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.startswith("subspaces")
+        assert error.count("\n") == 1
+
+    @pytest.mark.parametrize("seed", ["-1", str(2**32)])
+    def test_seeds_out_of_range(self, seed, tmp_path, capsys):
+        assert cli.main(["demo", "--seed", seed, "--picture", str(tmp_path / "picture.png")]) == 2
+        assert f"--seed {seed} must be between" in capsys.readouterr().err
 
 
 def test_module_runs_as_a_program():

@@ -14,7 +14,7 @@ from subspaces import cli, theory
 from subspaces.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
 from subspaces.reproduce.kept import Kept
 from subspaces.reproduce.machine import environment
-from subspaces.reproduce.methods import PAPER_METHODS
+from subspaces.reproduce.methods import METHODS, PAPER_METHODS
 from subspaces.reproduce.task import Outcome, fingerprint
 from subspaces.reproduce.text import text_page
 
@@ -85,6 +85,21 @@ class TestGrid:
         assert rows_of(records, 1)["FLS"].cells[0].notes == ("2 of 10 draws",)
         assert rows_of(records, 2)["spectral clustering"].cells[0].notes == ("not run: too many rows",)
 
+    def test_more_draws_than_the_paper_has(self, tmp_path):
+        keep(tmp_path, "faces", paper_tables.table_tasks("faces", ["lbf"], 12, "cpu"))
+        assert rows_of(page.read_records(tmp_path), 0)["LBF"].cells[0].notes == ("12 draws",)
+
+    def test_results_of_other_parameters_are_marked_and_win_nothing(self, tmp_path):
+        record = keep(tmp_path, "pendigits", paper_tables.table_tasks("pendigits", ["fls", "lbf"], 5, "cpu"))
+        record["cells"]["penDigits"]["fls"]["fingerprint"] = "another"
+        rows = rows_of({"pendigits": record}, 0)
+        assert rows["FLS"].cells[0].notes == ("other parameters",)
+        assert [rows[title].cells[0].best for title in ("FLS", "LBF")] == [False, True]
+
+    def test_the_paper_has_no_other_methods(self):
+        with pytest.raises(ValueError, match="no row of k-means"):
+            paper_tables.TABLES[0].printed(METHODS["kmeans"], paper_tables.TABLES[0].cells[0])
+
     def test_parts_of_a_table_stand_side_by_side(self, records):
         titles = [each.title for each in grid.grids(records)]
         assert titles[1] == "Table 4. Extended Yale B, 10 draws; penDigits, 5 draws"
@@ -128,6 +143,9 @@ class TestPages:
             assert "one core" in text
             assert "2 processes of 1 BLAS thread each" in text
             assert "old d” marks" in text
+            assert "given d, the dimension of the subspaces, for each data set" in text
+            assert "FLS, LBF, SSC and SSSC are untuned" in text
+            assert "very number is untuned" not in text
 
     def test_no_results_no_tables(self, tmp_path):
         assert page.read_records(tmp_path) == {}
@@ -296,9 +314,12 @@ class TestCommand:
         [
             (["nothing"], "there is no such table"),
             (["faces", "--methods", "fls,nothing"], "nothing is not known"),
-            (["faces", "--methods", ","], "not known"),
+            (["faces", "--methods", ","], "names no method"),
+            (["faces", "--methods", ""], "--methods '' names no method"),
+            (["--methods", "ssc,ssc,x,y"], "x, y are not known"),
             (["faces", "--methods", "kmeans"], "has none of them"),
             (["faces", "--draws", "0"], "--draws 0"),
+            (["--draws", "99999999999"], "--draws 99999999999 must be between 1 and 1,000"),
             (["faces", "--jobs", "-1"], "--jobs -1"),
         ],
     )
@@ -317,6 +338,32 @@ class TestCommand:
             error = capsys.readouterr().err
             assert "faces.json is damaged" in error
             assert error.count("\n") == 1
+
+    def test_methods_that_a_table_does_not_have_are_told(self, tmp_path, quick, capsys):
+        arguments = ["--methods", "fls,kmeans", "--draws", "1", "--jobs", "1", "--out", str(tmp_path)]
+        assert cli.main(["reproduce", "faces", "beyond", *arguments]) == 0
+        error = capsys.readouterr().err
+        assert "faces: without kmeans, as it has fls, lbf" in error
+        assert "beyond: without" not in error
+
+    def test_some_methods_do_not_ask_for_the_theory(self, tmp_path, quick, monkeypatch):
+        asked = []
+        monkeypatch.setattr("subspaces.reproduce.theory.reproduce_theory", lambda out, **options: asked.append(out))
+        arguments = ["--methods", "sssc", "--draws", "1", "--jobs", "1", "--out", str(tmp_path)]
+        for which in ([], ["all"]):
+            assert cli.main(["reproduce", *which, *arguments]) == 0
+        assert asked == []
+        assert cli.main(["reproduce", "theory", "faces", *arguments]) == 0
+        assert asked == [tmp_path]
+
+    @pytest.mark.parametrize("name", ["paper.html", "synthetic.json", "tradeoff.png"])
+    def test_folders_where_files_go(self, name, tmp_path, quick, monkeypatch, capsys):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(measure, "measure", lambda task: pytest.fail("work was done"))
+        assert cli.main(["reproduce", "synthetic", "--jobs", "1", "--out", str(tmp_path)]) == 2
+        error = capsys.readouterr().err
+        assert f"{name} is a folder" in error
+        assert error.count("\n") == 1
 
     def test_a_folder_that_is_a_file(self, tmp_path, quick, capsys):
         (tmp_path / "file").write_text("")

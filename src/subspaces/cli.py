@@ -6,8 +6,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from subspaces import __version__
+
+LARGEST_SEED = 2**32 - 1
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {' '.join(message.split())}; try {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="subspaces", description="Subspace clustering that scales.")
+    parser = Parser(prog="subspaces", description="Subspace clustering that scales.")
     parser.add_argument("--version", action="version", version=f"subspaces {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo = commands.add_parser("demo", help="compare FLS with k-means and spectral clustering, draw a picture")
@@ -39,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Run the experiments of the paper and print its tables beside ours. Every finished draw is kept: interrupt it "
-        "as you like, the same command goes on where it was."
+        "as you like, the same command goes on where it was; with --again it begins anew."
     )
     parser.add_argument(
         "which",
@@ -51,8 +61,15 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draws", type=int, help="number of draws of each data set (default: those of the paper)")
     parser.add_argument("--jobs", type=int, help="draws at a time, a process of one core each (default: all cores)")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where SSC runs on large data sets")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/paper/results"), help="folder of the results")
-    parser.add_argument("--again", action="store_true", help="measure anew what is kept")
+    parser.add_argument("--out", type=_folder, default=Path("benchmarks/paper/results"), help="folder of the results")
+    parser.add_argument("--again", action="store_true", help="measure anew what is kept, which stays until then")
+
+
+def _folder(text: str) -> Path:
+    # An empty name would be the current folder.
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty, name a folder")
+    return Path(text)
 
 
 def _reproduce(options: argparse.Namespace) -> int:
@@ -75,6 +92,8 @@ def _reproduce(options: argparse.Namespace) -> int:
 def _demo(picture: Path, seed: int) -> int:
     from subspaces import demo
 
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ValueError(f"--seed {seed} must be between 0 and {LARGEST_SEED}")
     demo.check_picture(picture)
     outcomes = demo.run(seed, progress=_progress)
     print(demo.table(outcomes))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subspaces.reproduce.methods import METHODS, rough_seconds
-from subspaces.reproduce.paper_tables import Cell
+from subspaces.reproduce.paper_tables import Cell, cell_task
 from subspaces.reproduce.task import Spec, Task
 
 BEYOND_METHODS = ("fls", "kmeans", "nystroem", "spectral")
@@ -29,15 +28,7 @@ def feasible(key: str, cell: Cell) -> bool:
 def beyond_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
     """Every method on every data set that it is for."""
     return [
-        Task(
-            cell=cell.name,
-            method=key,
-            data=cell.data,
-            estimator=METHODS[key].spec(None),
-            n_clusters=cell.n_clusters,
-            seed=seed,
-            weight=rough_seconds(key, *cell.shape),
-        )
+        cell_task(cell, key, seed)
         for cell in CELLS
         for key in methods
         if feasible(key, cell)

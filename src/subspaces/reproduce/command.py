@@ -21,6 +21,7 @@ from subspaces.reproduce.text import text_page
 from subspaces.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
 PAGE = "paper.html"
+MOST_DRAWS = 1000
 OFFERED = {
     **dict.fromkeys(("synthetic", "mnist", "faces", "pendigits"), PAPER_METHODS),
     "beyond": BEYOND_METHODS,
@@ -44,8 +45,11 @@ def reproduce(
     """Run experiments; `say` gets the tables, `progress` each finished draw. Raises before work begins if it can."""
     chosen = chosen_experiments(which)
     keys = chosen_methods(methods)
-    if draws is not None and draws < 1:
-        raise ValueError(f"--draws {draws} must be at least 1.")
+    if keys is not None and "theory" not in which:
+        # It has no methods: some of them are no call for it.
+        chosen = [name for name in chosen if name != "theory"]
+    if draws is not None and not 1 <= draws <= MOST_DRAWS:
+        raise ValueError(f"--draws {draws} must be between 1 and {MOST_DRAWS:,}.")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs {jobs} must be at least 1.")
     plan = {name: _tasks(name, keys, draws, device) for name in chosen if name != "theory"}
@@ -54,7 +58,11 @@ def reproduce(
         offered = sorted({key for name in chosen for key in OFFERED[name]})
         raise ValueError(f"--methods {methods}: {' and '.join(chosen)} has none of them, but {', '.join(offered)}.")
     _check(chosen, plan, device)
-    _check_folder(out, chosen)
+    _check_folder(out)
+    for name in chosen:
+        left_out = [key for key in keys or () if name != "theory" and key not in OFFERED[name]]
+        if left_out:
+            progress(f"{name}: without {', '.join(left_out)}, as it has {', '.join(OFFERED[name])} only")
     if "theory" in chosen:
         from subspaces.reproduce.theory import reproduce_theory
 
@@ -80,11 +88,15 @@ def chosen_methods(text: str | None) -> list[str] | None:
     if text is None:
         return None
     keys = [key.strip().lower() for key in text.split(",") if key.strip()]
+    known = f"use {', '.join(METHODS)}, with commas between."
+    if not keys:
+        raise ValueError(f"--methods {text!r} names no method; {known}")
     unknown = [key for key in keys if key not in METHODS]
-    if unknown or not keys:
-        named = ", ".join(unknown) or "nothing"
-        raise ValueError(f"--methods {text}: {named} is not known; use {', '.join(METHODS)}, with commas between.")
-    return keys
+    if unknown:
+        raise ValueError(
+            f"--methods {text}: {', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known; {known}"
+        )
+    return list(dict.fromkeys(keys))
 
 
 def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str) -> list[Task]:
@@ -110,12 +122,15 @@ def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> N
     fetch(task.data["set"] for tasks in plan.values() for task in tasks)
 
 
-def _check_folder(out: Path, chosen: Sequence[str]) -> None:
-    """Refuse a folder that cannot be written to, or that holds damaged results."""
+def _check_folder(out: Path) -> None:
+    """Refuse a folder that cannot be written to, or that holds damaged results or folders where files go."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise ValueError(f"--out {out} is a file: name a folder.") from None
+    for name in (PAGE, *(f"{each}.json" for each in EXPERIMENTS), *(f"{each}.png" for each in PICTURES)):
+        if (out / name).is_dir():
+            raise ValueError(f"{out / name} is a folder, and a file goes there: move it away, or change --out.")
     write_whole(out / ".writable", b"")
     (out / ".writable").unlink(missing_ok=True)
     # Others in the folder make the page with them.

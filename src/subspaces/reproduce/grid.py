@@ -9,7 +9,8 @@ from typing import Any
 from subspaces.reproduce import beyond
 from subspaces.reproduce._published import Printed
 from subspaces.reproduce.methods import METHODS, PAPER_METHODS, Method
-from subspaces.reproduce.paper_tables import TABLES, Cell, Table
+from subspaces.reproduce.paper_tables import TABLES, Cell, Table, cell_task
+from subspaces.reproduce.task import fingerprint
 
 Record = Mapping[str, Any]
 
@@ -26,6 +27,7 @@ class Shown:
     best: bool = False
     fastest: bool = False
     device: bool = False  # computed on one, so that the time is another matter
+    stale: bool = False  # measured with other parameters than those of today
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +117,31 @@ def _shown(record: Record, cell: Cell, key: str) -> Shown:
     devices = sorted({draw["device"] for draw in draws if "device" in draw})
     notes = [f"on {device}" for device in devices]
     if len(draws) != cell.draws:
-        notes.append(f"{len(draws)} of {cell.draws} draws")
+        notes.append(f"{len(draws)} draws" if len(draws) > cell.draws else f"{len(draws)} of {cell.draws} draws")
+    stale = entry["fingerprint"] != fingerprint(cell_task(cell, key).describe())
+    if stale:
+        notes.append("other parameters")
     return Shown(
         accuracy=f"{sum(scores) / len(scores):.3f}",
         seconds=seconds_text(sum(seconds) / len(seconds)),
         spread=f"{min(scores):.3f}–{max(scores):.3f}",
         notes=tuple(notes),
         device=bool(devices),
+        stale=stale,
     )
 
 
 def _with_best(grid: Grid) -> Grid:
     """The same with the best accuracy and the least time of each column marked, by what is shown; ties all win.
 
-    Methods that are told the dimension are compared among themselves, and times on a device with none.
+    Methods that are told the dimension are compared among themselves, times on a device with none, and results of
+    other parameters neither.
     """
     rows = [list(row.cells) for row in grid.rows]
     for column in range(len(grid.columns)):
         for told in (False, True):
-            group = [i for i, row in enumerate(grid.rows) if row.told_dim is told and rows[i][column].accuracy]
+            alike = [i for i, row in enumerate(grid.rows) if row.told_dim is told]
+            group = [i for i in alike if rows[i][column].accuracy and not rows[i][column].stale]
             if not group:
                 continue
             most = max(float(rows[i][column].accuracy) for i in group)

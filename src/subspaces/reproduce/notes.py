@@ -12,12 +12,13 @@ READ = (
     "accuracy and the least time of a column are bold."
 )
 NOTES = (
-    "Every number is untuned: no label is seen and no parameter is chosen for a data set. FLS, LBF, SSC and SSSC run "
-    "with their defaults and are told nothing but the number of clusters. The defaults are one setting for all data, "
-    "but they were settled while looking at these data sets: other data are the real test.",
-    "“Told d” marks methods that are also told the dimension of the subspaces, as the paper told its own: 3 for MNIST, "
-    "as it says, and where it is silent 3 for faces and penDigits, and 2, 5, 6 and 5, the middle dimension, for the "
-    "synthetic models. They are compared with each other only: what is bold is decided apart.",
+    "FLS, LBF, SSC and SSSC are untuned: they run with their defaults, see no label and are told nothing but the "
+    "number of clusters. The defaults are one setting for all data, but they were settled while looking at these data "
+    "sets: other data are the real test.",
+    "“Told d” marks methods that are also given d, the dimension of the subspaces, for each data set, as the paper "
+    "gave it to its own: 3 for MNIST, as it says, and where it is silent 3 for faces and penDigits, and 2, 5, 6 and 5, "
+    "the middle dimension, for the synthetic models. They are compared with each other only: what is bold is decided "
+    "apart.",
     "FLS.paper is the algorithm box of the paper, with affine flats; the text before the box speaks of linear ones, "
     "and “linear flats” is that reading. The paper does not say how it found sigma; both take the typical distance "
     "of a row to its fifth nearest flat.",

@@ -43,8 +43,9 @@ class Table:
 
     def printed(self, method: Method, cell: Cell) -> Printed | None:
         """What the paper prints for the method; None is N/A."""
-        row = PUBLISHED[self.published][method.paper or ""]
-        return row[self.cells.index(cell)]
+        if method.paper is None:
+            raise ValueError(f"the paper has no row of {method.title}.")
+        return PUBLISHED[self.published][method.paper][self.cells.index(cell)]
 
 
 def _synthetic(outliers: float) -> tuple[Cell, ...]:
@@ -100,19 +101,24 @@ TABLES = (
 )
 
 
+def cell_task(cell: Cell, key: str, seed: int = 0, device: str = "cpu") -> Task:
+    """One draw of one method on one data set."""
+    return Task(
+        cell=cell.name,
+        method=key,
+        data=cell.data_for(METHODS[key]),
+        estimator=METHODS[key].spec(cell.dim),
+        n_clusters=cell.n_clusters,
+        seed=seed,
+        weight=rough_seconds(key, *cell.shape),
+        device=device if key == "ssc" and cell.shape[0] > LARGE else "cpu",
+    )
+
+
 def table_tasks(experiment: str, methods: Sequence[str], draws: int | None, device: str) -> list[Task]:
     """Everything that fills the tables of one experiment."""
     return [
-        Task(
-            cell=cell.name,
-            method=key,
-            data=cell.data_for(METHODS[key]),
-            estimator=METHODS[key].spec(cell.dim),
-            n_clusters=cell.n_clusters,
-            seed=seed,
-            weight=rough_seconds(key, *cell.shape),
-            device=device if key == "ssc" and cell.shape[0] > LARGE else "cpu",
-        )
+        cell_task(cell, key, seed, device)
         for table in TABLES
         if table.experiment == experiment
         for cell in table.cells
