@@ -232,6 +232,30 @@ class TestEigenspaces:
         assert np.isnan(found.errors).any()
         assert None in found.to_dict()["measures"]["sine"][0]
 
+    def test_rows_that_are_far_apart_are_told(self):
+        X, _ = make_subspaces((2, 2), 6, random_state=0)
+        for function in (theory.eigenspace_error, theory.landmarks_needed):
+            options = {"n_clusters": 2} if function is theory.landmarks_needed else {}
+            with pytest.raises(ValueError, match="raise sigma or scale X"):
+                function(10 * X, feature_map=FourierFeatures(sigma=1.0), random_state=0, **options)
+
+    def test_draws_whose_eigenvalues_are_alike_are_not_measured(self, monkeypatch):
+        from scipy.sparse.linalg import ArpackNoConvergence
+
+        from subspaces.theory import _eigenspace
+
+        calls, eigsh = [], _eigenspace.eigsh
+
+        def fails_once(*arguments, **options):
+            calls.append(arguments)
+            if len(calls) == 2:
+                raise ArpackNoConvergence("no convergence", [], [])
+            return eigsh(*arguments, **options)
+
+        monkeypatch.setattr(_eigenspace, "eigsh", fails_once)
+        found = theory.eigenspace_error(planes(60), FAMILIES["fourier"], n_features=[80], n_draws=3, random_state=0)
+        assert np.isnan(found.errors).tolist() == [[True, False, False]]
+
 
 class TestCurve:
     def test_slope_of_a_power(self):
@@ -246,6 +270,14 @@ class TestCurve:
         table = np.array([[1.0, np.nan], [0.1, 0.1]])
         curve = theory.Curve("error", "n_features", np.array([1, 100]), {"max": table})
         assert curve.slope == pytest.approx(-0.5)
+        table = np.array([[1.0, 2.0, np.nan], [0.1, 0.1, 0.1]])
+        curve = theory.Curve("error", "n_features", np.array([1, 100]), {"max": table})
+        assert curve.slope_error == pytest.approx(np.log(2) / np.log(100) / 2)
+
+    @pytest.mark.parametrize("table", [[[0.0], [0.0]], [[0.0], [1.0]], [[np.nan], [np.nan]]])
+    def test_no_ratio_to_nothing(self, table):
+        curve = theory.Curve("error", "n_features", np.array([1, 100]), {"max": np.array(table)})
+        assert curve.to_dict()["ratio"] is None
 
     def test_survives_json(self):
         found = theory.kernel_error(planes(60), FAMILIES["fourier"], n_features=(8, 16), n_draws=3, random_state=0)
@@ -275,6 +307,8 @@ class TestBadInput:
             (theory.kernel_error, {"n_pairs": 0}, "n_pairs=0"),
             (theory.kernel_error_by_rows, {"n_rows": [10, 61]}, "n_rows=61 .*n_samples=60"),
             (theory.kernel_error_by_rows, {"fixed_measure": 1}, "fixed_measure=1"),
+            (theory.kernel_error_by_rows, {"uniform": "x"}, "uniform='x'"),
+            (theory.eigenspace_error, {"n_features": 1}, "n_features=1 and 60 rows"),
             (theory.eigenspace_error, {"n_vectors": 70}, "n_vectors=70"),
             (theory.eigenspace_error, {"n_vectors": 0}, "n_vectors=0"),
             (theory.eigenspace_error_by_rows, {"n_rows": [1]}, "n_rows=1 "),
@@ -284,6 +318,13 @@ class TestBadInput:
     def test_values_are_named(self, function, options, message):
         with pytest.raises(ValueError, match=message):
             function(self.X, FAMILIES["landmarks"], **options)
+
+    def test_arrays_are_numbers_too(self):
+        for counts in (np.array(16), np.array([16])):
+            found = theory.kernel_error(self.X, FAMILIES["fourier"], n_features=counts, n_draws=2, random_state=0)
+            assert found.sizes.tolist() == [16]
+        with pytest.raises(TypeError, match=r"n_features=16.5 must be a whole number"):
+            theory.kernel_error(self.X, FAMILIES["fourier"], n_features=np.array(16.5))
 
     @pytest.mark.parametrize("function", [theory.kernel_error, theory.eigenspace_error, theory.perturbation])
     def test_maps_that_cannot_be_asked(self, function):

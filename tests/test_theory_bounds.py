@@ -65,6 +65,24 @@ class TestPerturbation:
         assert theory.Perturbation.from_dict(found.to_dict()).holds
         assert not theory.Perturbation.from_dict(wrong).holds
 
+    def test_rounding_is_no_excess(self):
+        found = theory.perturbation(np.ones((20, 3)), WIDE["landmarks"], n_features=[50], random_state=0)
+        assert found.norms.max() < 1e-12
+        assert found.holds
+        values = found.to_dict()
+        values["norms"] = [[[1e-13] * 3] * 3]
+        values["bounds"] = [[[0.0] * 3] * 3]
+        assert theory.Perturbation.from_dict(values).holds
+
+    def test_rows_that_are_far_apart_have_no_gap(self):
+        X, _ = make_subspaces((2, 2), 6, random_state=0)
+        rows = (100 * X).astype(int)[:300]
+        found = theory.perturbation(rows, FourierFeatures(sigma=1.0), n_features=[64], n_draws=2, random_state=0)
+        assert found.gap == 0
+        known = np.isfinite(found.total)
+        assert np.isinf(found.vector_bound[known]).all()
+        json.dumps(found.to_dict(), allow_nan=False)
+
     def test_the_lemma_is_silent_where_the_smallest_entry_is_small(self):
         found = theory.perturbation(planes(60), FourierFeatures(sigma=0.15), n_features=[4000], random_state=0)
         assert (found.delta > 1).all()
@@ -115,6 +133,7 @@ class TestUniformMeasure:
             ({"subspace_dim": 5}, "subspace_dim=5 .*ambient_dim=5"),
             ({"ambient_dim": 1}, "ambient_dim=1"),
             ({"sigma": 0.0}, "sigma=0.0"),
+            ({"sigma": 1e-200}, "sigma=1e-200"),
             ({"n_subspaces": 1}, "n_subspaces=1"),
         ],
     )
@@ -196,6 +215,15 @@ class TestLandmarksNeeded:
         assert "No number of landmarks can be told" in str(needed)
         assert "do not follow" in needed.reason
 
+    @pytest.mark.parametrize("scale", [100, 1e4])
+    def test_says_when_sigma_is_too_small(self, scale):
+        X, _ = make_subspaces((2, 2), 6, random_state=0)
+        needed = theory.landmarks_needed(scale * X, 0.1, FourierFeatures(sigma=1.0), n_draws=5, random_state=0)
+        assert needed.n_landmarks is None
+        assert not needed.law_seen
+        assert "raise sigma" in str(needed).replace("\n", " ")
+        json.dumps(needed.to_dict(), allow_nan=False)
+
     def test_says_when_the_gap_is_too_small(self):
         x = np.random.default_rng(0).normal(size=(400, 8))
         needed = theory.landmarks_needed(
@@ -261,6 +289,12 @@ class TestLandmarksNeeded:
         with pytest.raises(ValueError, match=message):
             theory.landmarks_needed(planes(200), **{"feature_map": FAMILIES["landmarks"], **options})
 
+    def test_one_column(self):
+        with pytest.raises(ValueError, match="one column"):
+            theory.landmarks_needed(planes(200)[:, :1])
+        features = LandmarkFeatures()
+        assert theory.landmarks_needed(planes(200)[:, :1], 0.5, features, n_draws=2, random_state=0).n_landmarks
+
     def test_too_few_rows(self):
         with pytest.raises(ValueError, match="n_samples=50 rows: pass at least 100"):
             theory.landmarks_needed(planes(50))
@@ -294,6 +328,15 @@ class TestEverything:
         assert f"| {slope:.2f} ± " in lines[2]
         assert all(line.count("|") == 5 for line in lines[:7])
         assert "exceeded" not in lines[6]
+
+    def test_nothing_is_no_table_and_no_picture(self, tmp_path):
+        with pytest.raises(ValueError, match="curves lack eigenspace_error"):
+            theory.table({})
+        pytest.importorskip("matplotlib")
+        empty = {name: {"families": {}} for name in ("kernel_error", "kernel_error_by_rows", "eigenspace_error")}
+        empty |= {name: {"families": {}} for name in ("eigenspace_error_by_rows", "perturbation", "uniform_measure")}
+        with pytest.raises(ValueError, match="curves is empty"):
+            theory.draw(empty, tmp_path / "no.png")
 
     def test_is_drawn(self, curves, tmp_path):
         pytest.importorskip("matplotlib")

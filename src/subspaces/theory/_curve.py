@@ -44,15 +44,17 @@ class Curve:
 
     @property
     def slope_error(self) -> float:
-        """Standard error of the slope, from the slopes of single draws; NaN for a single draw."""
-        each = [log_slope(self.sizes, column[:, None]) for column in self.errors.T]
+        """Standard error of the slope, from the slopes of single draws that have one; NaN for fewer than two."""
+        slopes = [log_slope(self.sizes, column[:, None]) for column in self.errors.T]
+        each = [slope for slope in slopes if math.isfinite(slope)]
         return float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else math.nan
 
     @property
     def ratio(self) -> float:
-        """Largest over smallest mean error: about one for a curve that is flat."""
+        """Largest over smallest mean error: about one for a curve that is flat, NaN where the smallest is zero."""
         means = mean_over_draws(self.errors)
-        return float(np.nanmax(means) / np.nanmin(means))
+        known = means[np.isfinite(means)]
+        return float(known.max() / known.min()) if known.size and known.min() > 0 else math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `json.dumps` takes even with `allow_nan=False`: NaN becomes None."""

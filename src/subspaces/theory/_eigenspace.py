@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.utils import check_random_state
 
 from subspaces._array import Array
@@ -30,6 +30,13 @@ from subspaces.theory._source import (
 
 # A kernel known by its closed form alone needs a matrix of n x n.
 MATRIX_ROWS = 6000
+
+
+class TooClose(ValueError):
+    """Eigenvalues so close that their vectors cannot be found."""
+
+    def __init__(self) -> None:
+        super().__init__("the eigenvalues cannot be told apart: sigma is small for these rows; raise sigma or scale X")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +82,8 @@ def eigenspace_error(
     -------
     curve : Curve
         The measure "sine" (n_sizes, n_draws), NaN for draws in which a row has no positive degree, so that there is no
-        normalised matrix. `parameters["gap"]` is the gap between the eigenvalues inside and outside: the smaller, the
-        larger D must be before the law begins.
+        normalised matrix, or in which eigenvalues cannot be told apart. `parameters["gap"]` is the gap between the
+        eigenvalues inside and outside: the smaller, the larger D must be before the law begins.
     """
     sizes = check_counts("n_features", n_features)
     rng = check_random_state(random_state)
@@ -87,8 +94,7 @@ def eigenspace_error(
     source = make_source(features, x, n_reference=n_reference, rng=rng)
     exact = exact_eigenspace(source, x, n_vectors)
     errors = [
-        [sine(exact, feature_eigenspace(source.draw(size, rng), x, n_vectors)) for _ in range(n_draws)]
-        for size in sizes
+        [sine(exact, drawn_eigenspace(source.draw(size, rng), x, n_vectors)) for _ in range(n_draws)] for size in sizes
     ]
     parameters = {**describe(features), "n_rows": len(x), "n_vectors": n_vectors, "reference": source.reference}
     parameters |= {"gap": exact.gap, "eigenvalues": exact.values}
@@ -143,7 +149,7 @@ def eigenspace_error_by_rows(
             source = make_source(features, rows, n_reference=n_reference, rng=rng)
         exact = exact_eigenspace(source, rows, n_vectors)
         gaps.append(exact.gap)
-        draws = (feature_eigenspace(source.draw(count, rng), rows, n_vectors) for _ in range(n_draws))
+        draws = (drawn_eigenspace(source.draw(count, rng), rows, n_vectors) for _ in range(n_draws))
         errors.append([sine(exact, each) for each in draws])
     parameters = {**describe(features), "n_features": count, "n_vectors": n_vectors, "reference": source.reference}
     return Curve(
@@ -180,7 +186,10 @@ def matrix_eigenspace(matrix: NDArray[np.float64], n_vectors: int) -> Eigenspace
     matrix -= 2 * np.outer(trivial, trivial)
     # The start must be neither random, for the result's sake, nor an eigenvector.
     start = 1 + np.arange(len(matrix)) / len(matrix)
-    values, vectors = eigsh(matrix, n_vectors, which="LA", v0=start)
+    try:
+        values, vectors = eigsh(matrix, n_vectors, which="LA", v0=start)
+    except ArpackError:
+        raise TooClose from None
     return Eigenspace(np.column_stack([trivial, vectors[:, ::-1][:, :-1]]), np.append(1.0, values[::-1]))
 
 
@@ -201,6 +210,14 @@ def feature_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigens
     return Eigenspace(np.column_stack([np.sqrt(degree / degree.sum()), np.concatenate(parts)]), values)
 
 
+def drawn_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigenspace | None:
+    """The same for one draw of several: None where eigenvalues cannot be told apart, too."""
+    try:
+        return feature_eigenspace(features, x, n_vectors)
+    except TooClose:
+        return None
+
+
 def sine(exact: Eigenspace, found: Eigenspace | None) -> float:
     """Sine of the largest principal angle; NaN where nothing was found."""
     return float(np.sin(principal_angles(exact.vectors, found.vectors)[-1])) if found is not None else float("nan")
@@ -212,6 +229,10 @@ def _check(
     check_integer("n_draws", n_draws, low=1)
     check_integer("n_reference", n_reference, low=1)
     high = min(sizes[0] - 1, n_rows - 2)
+    if high < 1:
+        raise ValueError(
+            f"n_features={sizes[0]} and {n_rows} rows have no eigenvectors and a gap: pass at least 2 and 3."
+        )
     hint = f"of n_features={sizes[0]} and {n_rows} rows no more have eigenvectors and a gap"
     check_integer("n_vectors", n_vectors, low=1, high=high, hint=hint)
     check_landmark_counts(features, sizes, n_rows)

@@ -170,6 +170,7 @@ def kernel_error_by_rows(
     sizes = check_sizes(n_rows, len(x))
     check_landmark_counts(features, (count,), sizes[0])
     features = settle(features, x, rng)
+    check_option("uniform", uniform, (True, False))
     check_option("fixed_measure", fixed_measure, (True, False))
     order = rng.permutation(len(x))
     tables: dict[str, list[Figures]] = {"max": [], "rms": []}

@@ -18,7 +18,7 @@ from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
 from subspaces.partition import assign_embedded, plain_partition
 from subspaces.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
-from subspaces.theory._eigenspace import Eigenspace, exact_eigenspace, feature_eigenspace, sine
+from subspaces.theory._eigenspace import Eigenspace, drawn_eigenspace, exact_eigenspace, sine
 from subspaces.theory._kernel import describe, pair_deviations, sample_pairs
 from subspaces.theory._source import (
     ManyPoints,
@@ -49,8 +49,9 @@ SLOPE_TOLERANCE = 0.15
 FLATTEST = -0.25
 # A slope that no law stands behind is followed this many times beyond the largest pilot.
 FARTHEST = 16
-# Eigenspaces of pilots farther off than this are not yet near the right one.
+# Eigenspaces of pilots farther off than this are not yet near the right one, and kernels not beyond this.
 LOST = 0.5
+KERNEL_LOST = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -159,9 +160,10 @@ def landmarks_needed(
     if feature_map is None:
         feature_map = SubspaceFeatures(subspace_dim=DEFAULT_DIM, landmarks="random")
     all_rows, features = check_map(X, feature_map)
+    if given is None and all_rows.shape[1] == 1:
+        raise ValueError("X has one column, which leaves no room for a line: pass feature_map=LandmarkFeatures().")
     if given is None and all_rows.shape[1] <= DEFAULT_DIM:
-        # One column leaves no room for a line: the map itself says so.
-        features.set_params(subspace_dim=max(1, all_rows.shape[1] - 1))
+        features.set_params(subspace_dim=all_rows.shape[1] - 1)
     if len(all_rows) < MIN_ROWS:
         raise ValueError(
             f"X has n_samples={len(all_rows)} rows: pass at least {MIN_ROWS}; with fewer, every row can be a landmark."
@@ -233,12 +235,14 @@ def pilot_errors(
     """Errors (n_sizes, n_draws) of pilots, and the gap where eigenvectors are asked about."""
     if criterion == "kernel":
         exact, deviations = pair_deviations(source, x, *sample_pairs(len(x), N_PAIRS, rng), sizes, n_draws, rng)
-        return deviations.max(axis=0) / np.abs(exact).max(), None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Infinite where sigma is so small that the kernel vanishes for all pairs.
+            return deviations.max(axis=0) / np.abs(exact).max(), None
     space = exact_eigenspace(source, x, n_clusters)
     labels = _labels(space, n_clusters, rng) if criterion == "labels" else None
 
     def measure(size: int) -> float:
-        found = feature_eigenspace(source.draw(size, rng), x, n_clusters)
+        found = drawn_eigenspace(source.draw(size, rng), x, n_clusters)
         if labels is None or found is None:
             return sine(space, found)
         return 1 - clustering_accuracy(labels, _labels(found, n_clusters, rng))
@@ -261,7 +265,8 @@ def _answer(
     means = mean_over_draws(curve.errors)
     last = float(means[-1])
     near = "" if gap is None else f" The gap of the eigenvalues is {gap:.2g}."
-    if theory and abs(slope - LAW) <= SLOPE_TOLERANCE and not (gap is not None and last > LOST):
+    drowned = curve.name == "kernel" and not last <= KERNEL_LOST
+    if theory and abs(slope - LAW) <= SLOPE_TOLERANCE and not drowned and not (gap is not None and last > LOST):
         # The larger half of the pilots, for small ones may not yet follow the law.
         half = len(means) // 2
         constants = means[half:] / np.sqrt(1 / curve.sizes[half:] + own)
@@ -274,6 +279,8 @@ def _answer(
             f"eigenspaces are still lost at the largest pilot, for a gap of {gap:.2g} between the eigenvalues: "
             "another n_clusters or sigma may have a larger one."
         )
+    if drowned:
+        why = "errors of the pilots are larger than the largest entry of the kernel: raise sigma, or scale X."
     met = means <= tolerance
     if met[-1]:
         first = len(met) - int(np.argmin(met[::-1])) if not met.all() else 0

@@ -25,7 +25,7 @@ def new_axes(ax: Any) -> Any:
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise ImportError("the picture needs matplotlib: pip install matplotlib") from None
+            raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
         _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="0.92", linewidth=0.7)
@@ -172,6 +172,6 @@ def new_figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("the picture needs matplotlib: pip install matplotlib") from None
+        raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
     figure = Figure(figsize=(5 * n_columns, 4 * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)

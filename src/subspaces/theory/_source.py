@@ -184,6 +184,9 @@ def refuse_sparse(features: FeatureMap) -> None:
 
 def check_counts(name: str, counts: Any, *, low: int = 1, high: int | None = None, hint: str = "") -> tuple[int, ...]:
     """Ascending whole numbers, at least one."""
+    if isinstance(counts, np.ndarray):
+        # An array without axes is a number, though it claims that it can be walked.
+        counts = counts.tolist()
     values = counts if isinstance(counts, Iterable) and not isinstance(counts, str) else (counts,)
     checked = tuple(sorted({check_integer(name, value, low=low, high=high, hint=hint) for value in values}))
     if not checked:

@@ -129,9 +129,7 @@ def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
     """Draw what `curves` found, or read back from JSON, as one PNG of six panels."""
     from subspaces.theory._plots import new_figure, plot_perturbation, plot_together, plot_uniform
 
-    missing = {*STEPS, "uniform_measure"} - set(curves)
-    if missing:
-        raise ValueError(f"curves lack {', '.join(sorted(missing))}: pass what theory.curves returns.")
+    _check_steps(curves, (*STEPS, "uniform_measure"))
     figure, axes = new_figure(2, 3)
     panels = (
         ("kernel_error", "max", "Theorem 4.1: kernel entries, by features"),
@@ -151,6 +149,7 @@ def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
 
 def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What `curves` found, as the lines of a Markdown table: one row for each family of kernels."""
+    _check_steps(curves, (*STEPS, "uniform_measure", "landmarks_needed"))
     lines = [
         "| | " + " | ".join(FAMILIES) + " |",
         "|---" * (1 + len(FAMILIES)) + "|",
@@ -188,6 +187,12 @@ def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
         name = f"{each['family']}, {each['criterion']}"
         lines.append(f"| {name} | {each['tolerance']} | {each['n_landmarks'] or '–'} | {error} |")
     return lines
+
+
+def _check_steps(curves: Mapping[str, Any], steps: tuple[str, ...]) -> None:
+    missing = set(steps) - set(curves)
+    if missing:
+        raise ValueError(f"curves lack {', '.join(sorted(missing))}: pass what theory.curves returns.")
 
 
 def _rows(count: int, rng: np.random.RandomState) -> NDArray[np.float64]:

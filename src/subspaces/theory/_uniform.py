@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from subspaces._array import unit_rows
-from subspaces._validation import check_integer, check_positive
+from subspaces._validation import check_integer, check_sigma
 from subspaces.kernels import SubspaceFeatures, exact
 from subspaces.theory._curve import Figures, plain
 
@@ -110,7 +110,7 @@ def uniform_measure(
     width = check_integer("ambient_dim", ambient_dim, low=2)
     hint = f"ambient_dim={width}, and a subspace must leave at least one direction out"
     dim = check_integer("subspace_dim", subspace_dim, low=1, high=width - 1, hint=hint)
-    scale = check_positive("sigma", sigma)
+    scale = check_sigma(sigma, np.dtype(np.float64))
     check_integer("n_angles", n_angles, low=2)
     check_integer("n_pairs", n_pairs, low=1)
     check_integer("n_subspaces", n_subspaces, low=2, hint="a standard error takes two")
