@@ -7,8 +7,9 @@ unequal size show: then modularity is no judge, and a setting that shows them is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -248,6 +249,9 @@ def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
     return affine > linear + margin
 
 
+Graph: TypeAlias = tuple[csr_matrix, Indices, Spectrum]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Some of the rows, scaled to unit norm or not, landmarks among them and the rows nearest to these."""
@@ -255,6 +259,7 @@ class Sample:
     rows: dict[bool, Array]  # (m, p)
     landmarks: dict[bool, Array]  # (D, p)
     neighbors: dict[bool, Indices]  # (D, size), nearest first, as many as any setting fits flats to
+    graphs: dict[Any, Graph] = field(default_factory=dict)  # of settings that were tried
 
 
 def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.RandomState, max_rows: int) -> Sample:
@@ -314,8 +319,15 @@ def _partition_of(
     )
 
 
-def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> tuple[csr_matrix, Indices, Spectrum]:
-    """psi (m, D) of a sample of rows, its inliers and its eigenvectors."""
+def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
+    """psi (m, D) of a sample of rows, its inliers and its eigenvectors; whoever asks again gets the same."""
+    key = (setting.dim, setting.neighborhood, setting.affine, setting.unit, n_vectors)
+    if key not in sample.graphs:
+        sample.graphs[key] = _setting_graph(setting, sample, n_vectors)
+    return sample.graphs[key]
+
+
+def _setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
     rows, landmarks = sample.rows[setting.unit], sample.landmarks[setting.unit]
     if setting.n_neighbors:
         index = sample.neighbors[setting.unit][:, : setting.n_neighbors]
