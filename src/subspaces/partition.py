@@ -133,8 +133,10 @@ def choose_partition(
         candidates = [refine(each, sample, spectrum, n_rounds=TRIAL_ROUNDS) for each in candidates + merged]
         balanced = _best_polished(candidates, psi[inliers], spectrum)
     else:
-        candidates = [refine(each, psi[inliers], spectrum, n_rounds=0) for each in candidates]
-        balanced = _fewest_vectors(candidates, psi[inliers], spectrum)
+        found = (assign_embedded(embedding, each) for each in candidates)
+        shares = (cluster_shares(sample, labels, n_clusters) for labels in found)
+        candidates = [replace(each, modularity=modularity(own)) for each, own in zip(candidates, shares, strict=True)]
+        balanced = _fewest_vectors(candidates, sample, spectrum)
     if kind == "balanced" or n_clusters == 1:
         return PartitionChoice(balanced, balanced, balanced, candidates)
     strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
