@@ -29,7 +29,7 @@ def test_every_public_name_exists():
         _ = subspaces.nothing_like_it
 
 
-@pytest.mark.parametrize("module", ["kernels", "metrics", "datasets", "self_expression"])
+@pytest.mark.parametrize("module", ["kernels", "metrics", "datasets", "self_expression", "theory"])
 def test_public_modules_name_what_they_offer(module):
     home = getattr(subspaces, module)
     for name in home.__all__:
@@ -57,7 +57,7 @@ def test_versions_agree():
     assert re.search(rf"^version: {subspaces.__version__}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/choosing.md", "docs/methods.md"])
+@pytest.mark.parametrize("file", ["README.md", "docs/choosing.md", "docs/methods.md", "docs/theory.md"])
 def test_tables_come_from_the_kept_results(file, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import tables
