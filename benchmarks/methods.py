@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 import warnings
 from collections.abc import Callable
@@ -20,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
 from accuracy import data_sets
+from kept import opened
 from sklearn.exceptions import ConvergenceWarning
 
 import subspaces
@@ -99,14 +98,8 @@ def main() -> None:
 
 
 def kept() -> dict[str, Any]:
-    record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"results": {}}
-    record["command"] = "python benchmarks/methods.py"
-    record["versions"] = {
-        "subspaces": subspaces.__version__,
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
+    record = opened(RESULTS, "python benchmarks/methods.py")
+    record.setdefault("results", {})
     return record
 
 

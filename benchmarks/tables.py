@@ -50,13 +50,17 @@ def regime() -> list[str]:
     return lines
 
 
-def kernel() -> list[str]:
-    measured = results("study_kernel")
-    kernels = list(next(iter(measured.values())))
-    lines = ["| data | " + " | ".join(kernels) + " |", "|---" * (1 + len(kernels)) + "|"]
+def by_column(measured: dict[str, Any], columns: dict[str, str] | None = None) -> list[str]:
+    """A row for each data set, a column for each of its figures, under the names that `columns` gives them."""
+    columns = columns or {name: name for name in next(iter(measured.values()))}
+    lines = ["| data | " + " | ".join(columns.values()) + " |", "|---" * (1 + len(columns)) + "|"]
     for name, row in measured.items():
-        lines.append(f"| {name} | " + " | ".join(f"{row[kernel]:.3f}" for kernel in kernels) + " |")
+        lines.append(f"| {name} | " + " | ".join(f"{row[column]:.3f}" for column in columns) + " |")
     return lines
+
+
+def kernel() -> list[str]:
+    return by_column(results("study_kernel"))
 
 
 def theory() -> list[str]:
@@ -75,10 +79,7 @@ def partition() -> list[str]:
 
 
 def paper() -> list[str]:
-    lines = ["| data | affine flats | linear flats |", "|---|---|---|"]
-    for name, row in results("study_paper").items():
-        lines.append(f"| {name} | {row['affine']:.3f} | {row['linear']:.3f} |")
-    return lines
+    return by_column(results("study_paper"), {"affine": "affine flats", "linear": "linear flats"})
 
 
 # Data of the paper's tables, and what it prints for LBF, SSC and SSSC.
@@ -171,10 +172,7 @@ def graph() -> list[str]:
         "oracle": "oracle",
         "unscaled": "both, rows not scaled",
     }
-    lines = ["| data | " + " | ".join(keys.values()) + " |", "|---" * (1 + len(keys)) + "|"]
-    for name, row in results("study_graph").items():
-        lines.append(f"| {name} | " + " | ".join(f"{row[key]:.3f}" for key in keys) + " |")
-    return lines
+    return by_column(results("study_graph"), keys)
 
 
 def faces() -> list[str]:
@@ -197,12 +195,7 @@ def iteration() -> list[str]:
 
 
 def flats() -> list[str]:
-    measured = results("study_flats")
-    variants = list(next(iter(measured.values())))
-    lines = ["| data | " + " | ".join(variants) + " |", "|---" * (1 + len(variants)) + "|"]
-    for name, row in measured.items():
-        lines.append(f"| {name} | " + " | ".join(f"{row[variant]:.3f}" for variant in variants) + " |")
-    return lines
+    return by_column(results("study_flats"))
 
 
 def counts() -> list[str]:

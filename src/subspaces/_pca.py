@@ -12,11 +12,14 @@ from subspaces._blocks import row_blocks
 from subspaces._threads import one_thread
 
 
-def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDArray[np.float64]:
+def principal_directions(
+    x: NDArray[Any], mean: NDArray[Any], count: int, *, known: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Top `count` principal directions (p, count) of the rows of `x` (n, p) about `mean` (p,).
 
     All sums are in float64 and `x` is read in blocks, so bytes can be passed as they are. The sign of a direction is
-    such that its largest loading is positive, so results are the same on every machine.
+    such that its largest loading is positive, so results are the same on every machine. Whoever has the `scatter` of
+    the rows passes it as `known`.
     """
     n, p = x.shape
     if n < p:
@@ -26,28 +29,28 @@ def principal_directions(x: NDArray[Any], mean: NDArray[Any], count: int) -> NDA
         # Householder's Q has orthonormal columns even where rows span fewer directions than are asked for.
         directions = np.linalg.qr(np.pad(loadings, ((0, 0), (0, count - loadings.shape[1]))))[0]
     else:
-        directions = _top_eigenvectors(_scatter(x, mean), count)
+        directions = _top_eigenvectors(scatter(x, mean) if known is None else known, count)
     largest = directions[np.abs(directions).argmax(axis=0), np.arange(count)]
     return directions * np.where(largest < 0, -1.0, 1.0)
 
 
-def n_used_directions(x: NDArray[Any], mean: NDArray[Any]) -> int:
-    """How many directions the rows of `x` (n, p) use about `mean` (p,), but for rounding."""
+def n_used_directions(products: NDArray[np.float64], dtype: np.dtype[Any]) -> int:
+    """How many directions rows of `dtype` use, but for rounding, from their `scatter` (p, p)."""
     with one_thread():
-        values = np.linalg.eigvalsh(_scatter(x, mean))
+        values = np.linalg.eigvalsh(products)
     # What rounding leaves of the largest: of rows, whose squares these are, or of the sums.
-    rows, sums = (len(values) * float(np.finfo(dtype).eps) for dtype in (x.dtype, values.dtype))
+    rows, sums = (len(values) * float(np.finfo(each).eps) for each in (dtype, values.dtype))
     return int((values > max(rows**2, sums) * values[-1]).sum())
 
 
-def _scatter(x: NDArray[Any], mean: NDArray[Any]) -> NDArray[np.float64]:
+def scatter(x: NDArray[Any], mean: NDArray[Any]) -> NDArray[np.float64]:
     """Inner products (p, p) of the columns of `x` (n, p) about `mean` (p,)."""
     p = x.shape[1]
-    scatter = np.zeros((p, p))
+    products = np.zeros((p, p))
     for block in row_blocks(len(x), 3 * p * 8):
         rows = x[block] - np.asarray(mean, np.float64)
-        scatter += rows.T @ rows
-    return scatter
+        products += rows.T @ rows
+    return products
 
 
 def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.float64]:

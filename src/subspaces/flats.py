@@ -124,8 +124,8 @@ def distance_row_bytes(flats: Flats, dtype: np.dtype[np.floating]) -> int:
 def smallest(table: Array, count: int) -> Indices:
     """Column indices (n, count) of the `count` smallest entries of each row: a few in ascending order, many in none.
 
-    A few are found one after another, which is ten times faster than to partition the row; `table` is used for that,
-    and left as it was.
+    A few are found one after another, which is faster than to partition the row; `table` is used for that, and left as
+    it was.
     """
     if count >= table.shape[1]:
         return np.broadcast_to(np.arange(table.shape[1]), table.shape)

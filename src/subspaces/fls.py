@@ -487,7 +487,7 @@ class FLS(FeatureClustering):
         if draw.choice is not None and self.n_clusters_ > 1:
             self._decisions.append(partition_decision(draw.choice, draw.partition))
         if more:
-            self._vote([maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters], rows)
+            self._vote([maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters])
             self._decisions.append(draws_decision(ranking, maps, voted=bool(self._voters)))
             scores = [named_scores(each, self.labels_, self.n_clusters_) for each in draws]
             opinions = [opinion(each.psi, known) for each, known in zip(draws, scores, strict=True)]
@@ -501,12 +501,12 @@ class FLS(FeatureClustering):
         opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
         return confidence(draw.labels, opinions, draw.inliers)
 
-    def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw], rows: Array) -> None:
+    def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw]) -> None:
         """Labels by vote of draws that agree, the best of them first; flats need none."""
         if len(draws) == 1 or draws[0].partition.flats is not None:
             return
         voters = matched_voters(maps, draws, self.n_clusters_)
-        voted = vote([voter.shares(rows) for voter in voters])
+        voted = vote([opinion(each.psi, voter.scores) for each, voter in zip(draws, voters, strict=True)])
         # A vote can leave a cluster empty; one draw has them all.
         if len(np.unique(voted)) >= len(np.unique(self.labels_)):
             self.labels_, self._voters = voted, voters

@@ -8,7 +8,7 @@ import numpy as np
 
 from subspaces._array import Array, Labels, like, unit_rows
 from subspaces._blocks import row_blocks
-from subspaces._pca import n_used_directions, principal_directions
+from subspaces._pca import n_used_directions, principal_directions, scatter
 from subspaces.flats import Flats
 
 # Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
@@ -59,9 +59,11 @@ def prepare_rows(
     if max_columns is None:
         return RowPreparation(mean, None, unit)
     count = prepared_columns(n, p, max_columns)
+    known = None
     if n >= p:
-        count = min(count, max(min_columns, n_used_directions(x, mean)))
-    directions = principal_directions(x, mean, count).astype(x.dtype) if count < p else None
+        known = scatter(x, mean)
+        count = min(count, max(min_columns, n_used_directions(known, x.dtype)))
+    directions = principal_directions(x, mean, count, known=known).astype(x.dtype) if count < p else None
     return RowPreparation(mean, directions, unit)
 
 
