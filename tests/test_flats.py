@@ -8,13 +8,14 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subspaces import _blocks
+from subspaces import _blocks, _threads
 from subspaces.flats import (
     FEW_SMALLEST,
     Beta2,
     Flats,
     beta2_neighborhoods,
     fit_flats,
+    nearest,
     nearest_rows,
     principal_angles,
     rows_to_fit,
@@ -115,6 +116,46 @@ class TestDistances:
         chosen = flats[np.array([4, 1])]
         assert (len(flats), len(chosen), chosen.dim) == (6, 2, 2)
         np.testing.assert_allclose(squared_distances(x, chosen), squared_distances(x, flats)[:, [4, 1]], atol=1e-14)
+
+
+class TestNearestFlats:
+    @pytest.mark.parametrize("count", [1, 5, FEW_SMALLEST + 1, 60])
+    @pytest.mark.parametrize(("dim", "affine"), KINDS)
+    def test_match_the_projector(self, dim, affine, count):
+        rng = np.random.default_rng(dim)
+        x, flats = rng.standard_normal((50, 6)), random_flats(rng, 40, 6, dim, affine=affine)
+        index, found = nearest(x, flats, count)
+        expected = reference.squared_distances(x, as_list(flats))
+        order = np.argsort(expected, axis=1)[:, :count]
+        np.testing.assert_array_equal(index, order)
+        np.testing.assert_allclose(found, np.take_along_axis(expected, order, 1), atol=1e-10, rtol=0)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_neither_threads_nor_blocks_matter(self, dtype, monkeypatch):
+        rng = np.random.default_rng(0)
+        x, flats = rng.standard_normal((300, 6)).astype(dtype), random_flats(rng, 40, 6, 2, affine=True, dtype=dtype)
+        one = nearest(x, flats, 5)
+        table = squared_distances(x, flats)
+        for n_threads in (1, 3):
+            monkeypatch.setattr(_threads, "n_threads", lambda n=n_threads: n)
+            monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1)
+            index, distances = nearest(x, flats, 5)
+            np.testing.assert_array_equal(index, one[0])
+            np.testing.assert_allclose(distances, one[1], rtol=1e-5)
+            np.testing.assert_allclose(squared_distances(x, flats), table, rtol=1e-5)
+            assert distances.dtype == dtype
+
+    def test_equal_flats_come_by_their_index(self):
+        rng = np.random.default_rng(1)
+        flats = random_flats(rng, 3, 5, 2, affine=True)[np.array([2, 0, 2, 1, 2, 0])]
+        index, distances = nearest(rng.standard_normal((30, 5)), flats, 6)
+        tied = distances[:, 1:] == distances[:, :-1]
+        assert tied.sum() == 3 * 30
+        assert (np.diff(index, axis=1)[tied] > 0).all()
+
+    def test_no_rows_have_no_nearest(self):
+        index, distances = nearest(np.empty((0, 5)), random_flats(np.random.default_rng(0), 3, 5, 2, affine=True), 2)
+        assert index.shape == distances.shape == (0, 2)
 
 
 class TestNearest:

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from subspaces import _threads
 
 
@@ -42,3 +44,30 @@ def test_threads_that_overlap_leave_no_limit_behind():
     for thread in threads:
         thread.join(20)
     assert limits() == before
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_every_item_is_done_once_with_one_blas_thread(n_threads, monkeypatch):
+    before = limits()
+    monkeypatch.setattr(_threads, "n_threads", lambda: n_threads)
+    makers, done = [], []
+
+    def make():
+        makers.append(threading.get_ident())
+        return lambda item: done.append((item, limits() <= {1}))
+
+    _threads.in_threads(make, range(20))
+    assert sorted(done) == [(item, True) for item in range(20)]
+    assert len(makers) == n_threads
+    assert limits() == before
+
+
+def test_errors_in_threads_are_raised(monkeypatch):
+    monkeypatch.setattr(_threads, "n_threads", lambda: 2)
+
+    def fail(item):
+        raise ValueError(item)
+
+    with pytest.raises(ValueError, match="1"):
+        _threads.in_threads(lambda: fail, [1, 1])
+    _threads.in_threads(lambda: fail, [])

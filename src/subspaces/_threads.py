@@ -1,13 +1,18 @@
-"""One BLAS thread for work that does not gain from more."""
+"""One BLAS thread for work that does not gain from more, and Python threads for work that is half elementwise."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
 
 
 class _OneThread:
@@ -46,6 +51,35 @@ def one_thread() -> AbstractContextManager[None]:
     other: the same work then takes ten times as long.
     """
     return _ONE_THREAD
+
+
+def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> None:
+    """Call a function on each of `items`, in as many Python threads as BLAS has, with one BLAS thread each.
+
+    Every thread calls `make()` for a function of its own, which may keep arrays that it writes to. What an item gives
+    does not depend on the number of threads, and inside `one_thread` there is one.
+    """
+    queue: SimpleQueue[T] = SimpleQueue()
+    for item in items:
+        queue.put(item)
+
+    def work(_: int = 0) -> None:
+        with one_thread():
+            function = make()
+            while True:
+                try:
+                    item = queue.get_nowait()
+                except Empty:
+                    return
+                function(item)
+
+    n_workers = min(n_threads(), queue.qsize())
+    if n_workers < 2:
+        work()
+        return
+    with one_thread(), ThreadPoolExecutor(n_workers) as pool:
+        # As a list, for errors to be raised here.
+        list(pool.map(work, range(n_workers)))
 
 
 @cache

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from subspaces._array import Array, Indices
 from subspaces._blocks import row_blocks
-from subspaces._threads import one_thread
+from subspaces._threads import in_threads, one_thread
 from subspaces._validation import check_integer, check_option
 
 # The smallest entries of a row are found one by one up to this many.
@@ -74,41 +75,113 @@ def as_neighborhood(value: Any) -> Beta2 | int:
     return check_integer("neighborhood", value, low=1, hint='give a size, "beta2" or Beta2(start_size, step_size)')
 
 
-def distances_to(flats: Flats) -> Callable[[Array], Array]:
-    """A function from rows (n, p) to their squared distances (n, m) to `flats`.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stack:
+    """m flats as one matrix: its product with a row holds all that the distances of the row need."""
 
-    Everything that depends on the flats alone is done here, once; the function then costs one matrix
-    product of n x p by p x m(d+1) and a sum, and serves any number of blocks of rows.
-    """
-    count, _, dim = flats.bases.shape
-    linear = dim > 0 and flats.is_linear
+    origin: Array  # (p,), from where rows are measured
+    offsets: Array  # (m,), squared norms of the centres
+    columns: Array  # (p, s, m): the centres times -2, if they matter, then the d basis vectors of every flat
+    linear: bool
+
+    def squared_distances(self, x: Array, products: Array, out: Array) -> Array:
+        """Squared distances (b, m) of rows (b, p), written to `out`; `products` (b, s, m) is overwritten."""
+        if not self.linear:
+            x = x - self.origin
+        np.matmul(x, self.columns.reshape(len(self.origin), -1), out=products.reshape(len(x), -1))
+        along = products if self.linear else products[:, 1:]
+        np.einsum("bkm,bkm->bm", along, along, out=out)
+        np.subtract(np.einsum("np,np->n", x, x)[:, None], out, out=out)
+        if not self.linear:
+            out += products[:, 0]
+            out += self.offsets
+        # Rounding can dip below zero.
+        return np.maximum(out, 0, out=out)
+
+
+def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
+    """What distances of rows of this dtype need, and depends on the flats alone."""
+    linear = flats.dim > 0 and flats.is_linear
     # Distances do not change when everything moves, and near the origin they lose no digits.
     # The median, for one far centre must not decide what near means.
     origin = np.zeros_like(flats.centers[0]) if linear else np.median(flats.centers, axis=0).astype(flats.centers.dtype)
-    # Slice k holds the k-th basis vector of every flat, so that the sum over k adds contiguous rows.
-    slices = [flats.bases[:, :, k] for k in range(dim)]
     # A centre moved along its flat to the point nearest the origin is orthogonal to the basis:
     # |x - c|^2 - |B'(x - c)|^2 = |x|^2 - 2 x.c + |c|^2 - |B'x|^2, and one product gives all of it.
     centers = flats.centers - origin
     centers = centers - np.einsum("mpd,md->mp", flats.bases, np.einsum("mpd,mp->md", flats.bases, centers))
-    offsets = np.einsum("mp,mp->m", centers, centers)
-    stacked = np.ascontiguousarray(np.concatenate(slices if linear else [centers, *slices]).T)
+    # Slice by slice, so that sums over the basis vectors add contiguous rows.
+    slices = flats.bases.transpose(1, 2, 0)
+    columns = slices if linear else np.concatenate([-2 * centers.T[:, None], slices], axis=1)
+    return _Stack(
+        origin.astype(dtype, copy=False),
+        np.einsum("mp,mp->m", centers, centers).astype(dtype, copy=False),
+        np.ascontiguousarray(columns, dtype),
+        linear,
+    )
+
+
+def _distance_blocks(x: Array, stack: _Stack, finish: Callable[[slice, Array], None], out: Array | None = None) -> None:
+    """Call `finish` on blocks of rows of `x` (n, p) and their squared distances (b, m), in several threads.
+
+    The distances are rows of `out` (n, m) where it is given, and else lie in an array that is used again.
+    """
+    n_slices, count = stack.columns.shape[1:]
+    # Half of what a block may have: of several threads each has its own.
+    blocks = list(row_blocks(len(x), 2 * count * (n_slices + 1) * x.itemsize))
+    most = blocks[0].stop if blocks else 0
+
+    def make() -> Callable[[slice], None]:
+        products = np.empty((most, n_slices, count), x.dtype)
+        table = np.empty((most, count), x.dtype) if out is None else None
+
+        def work(rows: slice) -> None:
+            size = rows.stop - rows.start
+            target = table[:size] if table is not None else out[rows]  # type: ignore[index]
+            finish(rows, stack.squared_distances(x[rows], products[:size], target))
+
+        return work
+
+    in_threads(make, blocks)
+
+
+def distances_to(flats: Flats) -> Callable[[Array], Array]:
+    """A function from rows (n, p) to their squared distances (n, m) to `flats`.
+
+    Everything that depends on the flats alone is done once; the function then costs one matrix product of n x p by
+    p x m(d+1) and a sum, and serves any number of blocks of rows.
+    """
+    stack_for = cache(lambda dtype: _stack(flats, dtype))
 
     def squared_distances(x: Array) -> Array:
-        if not linear:
-            x = x - origin.astype(x.dtype, copy=False)
-        norms = np.einsum("np,np->n", x, x)[:, None]
-        products = x @ stacked.astype(x.dtype, copy=False)
-        if linear:
-            result = norms - np.square(products[:, :count])
-        else:
-            result = norms + offsets.astype(x.dtype, copy=False) - 2 * products[:, :count]
-        for k in range(count, products.shape[1], count):
-            result -= np.square(products[:, k : k + count])
-        # Rounding can dip below zero.
-        return np.maximum(result, 0, out=result)
+        result = np.empty((len(x), len(flats)), x.dtype)
+        _distance_blocks(x, stack_for(x.dtype), lambda rows, table: None, result)
+        return result
 
     return squared_distances
+
+
+def nearest(x: Array, flats: Flats, count: int) -> tuple[Indices, Array]:
+    """Indices (n, r) of the r = min(count, m) flats nearest to each row of `x` (n, p), and squared distances (n, r).
+
+    Nearest first; of a few, equal ones by their index. Use it where few of the distances are needed: the table of all
+    of them is never held, and all of the work is done in as many threads as BLAS has.
+    """
+    count = min(count, len(flats))
+    index = np.empty((len(x), count), np.intp)
+    distances = np.empty((len(x), count), x.dtype)
+
+    def finish(rows: slice, table: Array) -> None:
+        index[rows], distances[rows] = _in_order(table, smallest(table, count))
+
+    _distance_blocks(x, _stack(flats, x.dtype), finish)
+    return index, distances
+
+
+def _in_order(table: Array, index: Indices) -> tuple[Indices, Array]:
+    """Column indices (n, r) of entries of each row, from the smallest entry on, and the entries (n, r)."""
+    values = np.take_along_axis(table, index, 1)
+    order = np.argsort(values, axis=1, kind="stable")
+    return np.take_along_axis(index, order, 1), np.take_along_axis(values, order, 1)
 
 
 def squared_distances(x: Array, flats: Flats) -> Array:
