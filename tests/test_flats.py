@@ -208,6 +208,17 @@ class TestRowsToFit:
             np.testing.assert_array_equal(np.sort(values, axis=1), np.sort(table, axis=1)[:, :count])
             np.testing.assert_array_equal(table, before)
 
+    @pytest.mark.parametrize("n_columns", [640, 641, 1500, 25_000])
+    def test_many_columns_with_ties_and_rows_of_infinities(self, n_columns):
+        rng = np.random.default_rng(n_columns)
+        table = rng.integers(0, 50, (8, n_columns)).astype(float)
+        table[0, 20:], table[1] = np.inf, np.inf
+        for count in (FEW_SMALLEST + 1, 20):
+            index = smallest(table, count)
+            assert (np.diff(np.sort(index, axis=1), axis=1) > 0).all()
+            values = np.take_along_axis(table, index, 1)
+            np.testing.assert_array_equal(np.sort(values, axis=1), np.sort(table, axis=1)[:, :count])
+
     def test_a_few_smallest_are_in_order_and_ties_go_to_the_lower_index(self):
         table = np.array([[3.0, 1.0, 2.0, 1.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
         np.testing.assert_array_equal(smallest(table, 3), [[1, 3, 2], [0, 1, 2]])

@@ -16,6 +16,8 @@ from subspaces._validation import check_integer, check_option
 
 # The smallest entries of a row are found one by one up to this many.
 FEW_SMALLEST = 16
+# Of more, the minima of groups of columns are looked at first where there are this many columns for each of them.
+COLUMNS_PER_SMALLEST = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,12 +199,14 @@ def distance_row_bytes(flats: Flats, dtype: np.dtype[np.floating]) -> int:
 def smallest(table: Array, count: int) -> Indices:
     """Column indices (n, count) of the `count` smallest entries of each row: a few in ascending order, many in none.
 
-    A few are found one after another, which is faster than to partition the row; `table` is used for that, and left as
-    it was.
+    A few are found one after another, which is faster than to partition the row, with ties to the lower index; `table`
+    is used for that, and left as it was.
     """
     if count >= table.shape[1]:
         return np.broadcast_to(np.arange(table.shape[1]), table.shape)
     if count > FEW_SMALLEST:
+        if table.shape[1] >= COLUMNS_PER_SMALLEST * count:
+            return _smallest_by_groups(table, count)
         return np.argpartition(table, count - 1, axis=1)[:, :count]
     rows = np.arange(len(table))
     index = np.empty((len(table), count), np.intp)
@@ -215,18 +219,41 @@ def smallest(table: Array, count: int) -> Indices:
     return index
 
 
+def _smallest_by_groups(table: Array, count: int) -> Indices:
+    """The same of tables with many columns: the smallest entries lie in the groups with the smallest minima."""
+    n_columns = table.shape[1]
+    height = int(np.sqrt(n_columns // count))
+    n_groups = n_columns // height
+    # Column j is in group j mod n_groups, so that minima are taken of contiguous rows; the last few are in none.
+    whole = table[:, : height * n_groups].reshape(len(table), height, n_groups)
+    groups = smallest(whole.min(axis=1), count)
+    members = (groups[:, None, :] + n_groups * np.arange(height)[:, None]).reshape(len(table), -1)
+    last = np.broadcast_to(np.arange(height * n_groups, n_columns), (len(table), n_columns - height * n_groups))
+    members = np.concatenate([members, last], axis=1)
+    return np.take_along_axis(members, smallest(np.take_along_axis(table, members, 1), count), 1)
+
+
 def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
     """Indices (m, count) of the rows of `x` (n, p) nearest to each centre (m, p), nearest first."""
     # Near the origin distances lose no digits.
     origin = np.median(centers, axis=0).astype(x.dtype)
     x, centers = x - origin, centers - origin
-    norms = np.einsum("np,np->n", x, x)
+    # |x|^2 - 2 x.c as one product.
+    columns = np.concatenate([x.T, np.einsum("np,np->n", x, x)[None]])
+    targets = np.column_stack([-2 * centers, np.ones(len(centers), centers.dtype)]).astype(x.dtype, copy=False)
     result = np.empty((len(centers), count), np.intp)
-    for block in row_blocks(len(centers), 2 * len(x) * x.itemsize):
-        table = norms - 2 * (centers[block] @ x.T)
-        index = smallest(table, count)
-        order = np.argsort(np.take_along_axis(table, index, 1), axis=1, kind="stable")
-        result[block] = np.take_along_axis(index, order, 1)
+    blocks = list(row_blocks(len(centers), len(x) * x.itemsize))
+
+    def make() -> Callable[[slice], None]:
+        table = np.empty((blocks[0].stop, len(x)), x.dtype)
+
+        def work(block: slice) -> None:
+            found = np.matmul(targets[block], columns, out=table[: block.stop - block.start])
+            result[block] = _in_order(found, smallest(found, count))[0]
+
+        return work
+
+    in_threads(make, blocks)
     return result
 
 
@@ -253,17 +280,22 @@ def fit_flats(x: Array, neighborhoods: Sequence[Indices] | Indices, dim: int, *,
     bases = np.empty((count, p, dim), x.dtype)
     residuals = np.empty(count, x.dtype)
     sizes = np.array([len(rows) for rows in neighborhoods])
-    for size in np.unique(sizes):
-        members = np.flatnonzero(sizes == size)
-        for block in row_blocks(len(members), 3 * size * p * 8):
-            chosen = members[block]
-            # Equal sets of rows give equal bits, so that tied flats stay tied in every later step.
-            points = x[np.sort(np.stack([neighborhoods[j] for j in chosen]), axis=1)]
-            if affine:
-                centers[chosen] = points.mean(axis=1)
-                points = points - centers[chosen][:, None, :]
-            bases[chosen], tails = principal_bases(points, dim)
-            residuals[chosen] = tails / size
+
+    def fit(chosen: Indices) -> None:
+        rows = neighborhoods[chosen] if isinstance(neighborhoods, np.ndarray) else [neighborhoods[j] for j in chosen]
+        # Equal sets of rows give equal bits, so that tied flats stay tied in every later step.
+        points = x[np.sort(rows, axis=1)]
+        if affine:
+            centers[chosen] = points.mean(axis=1)
+            points -= centers[chosen][:, None, :]
+        bases[chosen], tails = principal_bases(points, dim)
+        residuals[chosen] = tails / points.shape[1]
+
+    of_size = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+    blocks = [
+        members[block] for members in of_size for block in row_blocks(len(members), 6 * sizes[members[0]] * p * 8)
+    ]
+    in_threads(lambda: fit, blocks)
     return Flats(centers, bases), residuals
 
 
