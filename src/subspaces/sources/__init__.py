@@ -1,0 +1,12 @@
+"""Rows that come in blocks from wherever they are: files, arrays, functions that make them.
+
+`open_rows` opens them, estimators take what it returns, or the path itself, in place of an array.
+"""
+
+from subspaces.sources._base import FeedOptions, RowSource
+from subspaces.sources._bytes import parse_bytes
+from subspaces.sources._labels import LabelWriter
+from subspaces.sources._open import is_source, open_rows
+from subspaces.sources._prefetch import prefetched
+
+__all__ = ["FeedOptions", "LabelWriter", "RowSource", "is_source", "open_rows", "parse_bytes", "prefetched"]

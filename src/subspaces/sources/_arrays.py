@@ -1,0 +1,57 @@
+"""Rows that are in memory already, here or on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subspaces._array import Array, follow
+from subspaces.sources._base import FeedOptions, RowSource
+from subspaces.sources._checks import Columns, array_dtype, check_shape, pick_positions
+from subspaces.sources._recut import as_block, columns_at, rows_at
+
+
+class ArrayRows(RowSource):
+    """Rows of an array (n, p) of NumPy or another library; blocks stay in the library and on the device."""
+
+    def __init__(
+        self, x: Any, options: FeedOptions, columns: Columns | None = None, names: tuple[str, ...] | None = None
+    ) -> None:
+        where = "X"
+        n_rows, n_columns = check_shape(x.shape, where)
+        if not n_rows:
+            raise ValueError(f"X has no rows, shape {tuple(x.shape)}: a minimum of 1 is required.")
+        self.dtype = array_dtype(x, where)
+        self.options, self.column_names = options, names
+        # What torch would differentiate through is of no use here.
+        self._x = x.detach() if hasattr(x, "detach") else x
+        self._columns = pick_positions(columns, n_columns, where)
+        self.n_columns = n_columns if self._columns is None else len(self._columns)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._x.shape[0])
+
+    def blocks(self, start: int = 0) -> Iterator[Array]:
+        size = self.block_rows
+        return (self._block(row, row + size) for row in range(self._first_row(start), self.n_rows, size))
+
+    def take(self, index: ArrayLike) -> Array:
+        rows = rows_at(self._x, self._check_index(index))
+        return as_block(columns_at(rows, self._columns), self.dtype)
+
+    def follow(self, result: NDArray[Any]) -> Any:
+        return follow(result, self._x)
+
+    def _block(self, start: int, stop: int) -> Array:
+        return as_block(columns_at(self._x[start:stop, :], self._columns), self.dtype)
+
+
+def plain_array(x: Any) -> NDArray[Any]:
+    """`x`, a NumPy array of any subclass, as a plain one."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError("X is a masked array: fill the gaps first, as X.filled(numpy.nan) does.")
+    return np.asarray(x)
