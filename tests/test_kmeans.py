@@ -10,7 +10,8 @@ from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
 from subspaces import _blocks
-from subspaces.kmeans import kmeans, lloyd, nearest_centers, spread_rows
+from subspaces import kmeans as module
+from subspaces.kmeans import kmeans, lloyd, move_centers, nearest_centers, spread_rows
 
 # One run of every test walks its rows in blocks of 16, one in a single block.
 pytestmark = pytest.mark.usefixtures("block_bytes")
@@ -49,6 +50,19 @@ class TestLloyd:
         steps = np.array([lloyd(x, starts, max_iter=count, tolerance=0).inertia for count in range(12)])
         assert (np.diff(steps, axis=0) <= 1e-9 * steps[:-1]).all()
         assert (steps[-1] < 0.9 * steps[0]).any()
+
+    @pytest.mark.parametrize("k", [2, module.FEW_CENTERS, module.FEW_CENTERS + 1])
+    def test_few_and_many_centres_move_alike(self, k):
+        x = blobs(400, seed=k)
+        starts = row_starts(x, k, 2)
+        for start, points in zip(starts, move_centers(x, starts, max_iter=3, tolerance=0), strict=True):
+            np.testing.assert_allclose(points, reference.lloyd(x, start, 3)[1], atol=1e-10)
+
+    def test_a_start_that_rests_does_not_wait_for_the_others(self):
+        x = blobs(300)
+        starts = row_starts(x, 4, 8)
+        alone = [move_centers(x, start[None], max_iter=100)[0] for start in starts]
+        np.testing.assert_allclose(move_centers(x, starts, max_iter=100), alone, atol=1e-10)
 
     def test_tolerance_is_in_units_of_the_variance(self):
         x = blobs()
@@ -96,6 +110,12 @@ class TestKmeans:
         np.testing.assert_array_equal(first.points, second.points)
         other = kmeans(x, 4, n_starts=3, rng=np.random.RandomState(8))
         assert not np.array_equal(first.points, other.points)
+
+    def test_starts_found_among_some_of_the_rows_are_as_good(self, monkeypatch):
+        x = blobs(2000, 5)
+        full = kmeans(x, 5, n_starts=5, rng=np.random.RandomState(0)).inertia.min()
+        monkeypatch.setattr(module, "SEED_ROWS", 100)
+        assert kmeans(x, 5, n_starts=5, rng=np.random.RandomState(0)).inertia.min() <= 1.01 * full
 
     def test_float32_stays_and_is_accurate(self):
         x = blobs(dtype=np.float32)
