@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._array import Array, follow
 from subspaces.sources._base import FeedOptions, RowSource
-from subspaces.sources._checks import Columns, array_dtype, check_shape, pick_positions
+from subspaces.sources._checks import Columns, array_dtype, check_shape, pick_names, pick_positions
 from subspaces.sources._recut import as_block, columns_at, rows_at
 
 
@@ -55,3 +55,17 @@ def plain_array(x: Any) -> NDArray[Any]:
     if isinstance(x, np.ma.MaskedArray):
         raise ValueError("X is a masked array: fill the gaps first, as X.filled(numpy.nan) does.")
     return np.asarray(x)
+
+
+def frame_rows(frame: Any, options: FeedOptions, columns: Columns | None) -> ArrayRows:
+    """Rows of a dataframe that is in memory, with the names of its columns."""
+    names = [str(name) for name in frame.columns]
+    chosen = pick_names(columns, names, "X")
+    values = frame.to_numpy()
+    positions = None if columns is None else [names.index(name) for name in chosen]
+    if values.dtype == object and positions is not None:
+        # Without the others, those of a kind may be left.
+        values, positions = frame.iloc[:, positions].to_numpy(), None
+    if values.dtype == object:
+        raise ValueError("X has columns that hold no real numbers: name the others by columns=...")
+    return ArrayRows(values, options, positions, tuple(chosen))

@@ -16,7 +16,7 @@ from subspaces._array import Array, Indices
 from subspaces.sources._base import BLOCK_SHARE
 from subspaces.sources._checks import Columns, block_dtype, check_shape, pick_positions
 from subspaces.sources._reading import UnreadableError, check_file, reading
-from subspaces.sources._tables import Reader, SliceTable
+from subspaces.sources._tables import GAP_BYTES, Reader, SliceTable
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -25,7 +25,7 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 class RawTable(SliceTable):
     """An array in a file from a byte on, without compression.
 
-    Blocks are read, not mapped: mapped pages count as memory of the process for as long as the map is there, and a file
+    It is read, not mapped: mapped pages count as memory of the process for as long as the map is there, and a file
     that is cut short under a map kills the process.
     """
 
@@ -36,21 +36,15 @@ class RawTable(SliceTable):
     columns: Indices | None
 
     @contextmanager
-    def reader(self) -> Iterator[Reader]:
+    def reader(self, memory_limit: int) -> Iterator[Reader]:
         with reading(self.path, "NPY"), self.path.open("rb") as file:
             self._check_size()
             yield lambda start, stop: (self._read_columns if self.by_column else self._read_rows)(file, start, stop)
 
-    def take_into(self, out: Array, index: Indices, memory_limit: int) -> None:
-        with reading(self.path, "NPY"):
-            self._check_size()
-            shape = (self.n_rows, self.stored_columns)
-            order: Literal["F", "C"] = "F" if self.by_column else "C"
-            step = max(1, memory_limit // BLOCK_SHARE // self.stored_row_bytes)
-            for start in range(0, len(index), step):
-                stored = np.memmap(self.path, self.stored_dtype, "r", self.offset, shape, order)
-                rows = stored[index[start : start + step]]
-                out[start : start + step] = rows if self.columns is None else rows[:, self.columns]
+    @property
+    def gap_bytes(self) -> int:
+        # A row by column is as many calls as columns, however short.
+        return GAP_BYTES * min(64, self.n_columns) if self.by_column else GAP_BYTES
 
     def _read_rows(self, file: BinaryIO, start: int, stop: int) -> NDArray[Any]:
         rows = np.empty((stop - start, self.stored_columns), self.stored_dtype)

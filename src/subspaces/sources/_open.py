@@ -14,7 +14,7 @@ import array_api_compat
 import numpy as np
 
 from subspaces._validation import check_integer
-from subspaces.sources._arrays import ArrayRows, plain_array
+from subspaces.sources._arrays import ArrayRows, frame_rows, plain_array
 from subspaces.sources._base import FeedOptions, RowSource
 from subspaces.sources._bytes import parse_bytes
 from subspaces.sources._checks import Columns, check_columns
@@ -141,6 +141,8 @@ def _open_object(X: Any, options: FeedOptions, columns: Columns | None) -> RowSo
         raise TypeError("X is a Dask collection, which is not read in blocks here: pass it to the estimator itself.")
     if array_api_compat.is_array_api_obj(X):
         return ArrayRows(X, options, columns)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        return frame_rows(X, options, columns)
     if hasattr(X, "read"):
         raise TypeError("X is an open file: pass its path.")
     if hasattr(X, "__next__"):

@@ -19,6 +19,8 @@ from subspaces.sources._recut import recut
 
 # A chunk is unpacked as a whole; reading less of it at a time unpacks it again each time.
 CHUNK_SHARE = 4
+# Wanted rows that are further apart than this are read one by one.
+GAP_BYTES = 2**17
 
 Reader = Callable[[int, int], NDArray[Any]]
 
@@ -49,13 +51,18 @@ class SliceTable(Table):
     stored_row_bytes: int  # of all columns, as stored
     chunk_rows: int  # rows that are stored, and unpacked, together
 
+    @property
+    def gap_bytes(self) -> int:
+        """How much is better read in vain than by another call."""
+        return GAP_BYTES
+
     @abstractmethod
-    def reader(self) -> AbstractContextManager[Reader]:
+    def reader(self, memory_limit: int) -> AbstractContextManager[Reader]:
         """A function that reads the rows from start to stop as an array (stop - start, p), while the file is open."""
 
     def pieces(self, start: int, rows: int, memory_limit: int) -> Iterator[NDArray[Any]]:
         step = self._step(rows, memory_limit)
-        with self.reader() as read:
+        with self.reader(memory_limit) as read:
             # Pieces end with chunks: a multiple of the step, wherever the first one starts.
             while start < self.n_rows:
                 stop = min(self.n_rows, start + step if self.chunk_rows == 1 else (start // step + 1) * step)
@@ -63,9 +70,9 @@ class SliceTable(Table):
                 start = stop
 
     def take_into(self, out: Array, index: Indices, memory_limit: int) -> None:
-        cell = index // self._step(self.n_rows, memory_limit)
+        cell = index // self._step(self.gap_bytes // self.stored_row_bytes, memory_limit)
         bounds = [0, *(np.flatnonzero(np.diff(cell)) + 1), len(index)]
-        with self.reader() as read:
+        with self.reader(memory_limit) as read:
             for start, stop in pairwise(bounds):
                 first = int(index[start])
                 out[start:stop] = read(first, int(index[stop - 1]) + 1)[index[start:stop] - first]
