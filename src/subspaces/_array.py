@@ -5,6 +5,7 @@ Only this file knows array libraries by name. What it leaves to the array API wo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
@@ -31,9 +32,17 @@ def unit_rows(x: Array) -> Array:
 
 def inverse(x: Array, power: float = 1.0) -> Array:
     """Entrywise x^(-power), with 0 where `x` is no positive normal number, so that empty landmarks drop out."""
+    if is_device_array(x):
+        return _inverse_on_device(x, power)
     positive = x > np.finfo(x.dtype).tiny
     safe = np.where(positive, x, 1)
     return np.where(positive, safe**-power, 0).astype(x.dtype, copy=False)
+
+
+def _inverse_on_device(x: Any, power: float) -> Any:
+    xp = namespace(x)
+    positive = x > float(xp.finfo(x.dtype).smallest_normal)
+    return xp.where(positive, xp.where(positive, x, 1.0) ** -power, 0.0)
 
 
 def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_]:
@@ -48,7 +57,7 @@ def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_
     return values <= middle + width * spread + rounding
 
 
-def namespace(x: Array) -> Any:
+def namespace(x: Any) -> Any:
     """The array API functions of the library that `x` belongs to."""
     return array_api_compat.array_namespace(x)
 
@@ -58,12 +67,22 @@ def is_host(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
 
+def is_device_array(x: Any) -> bool:
+    """Whether `x` is an array of another library than NumPy that computes at once."""
+    return not isinstance(x, np.ndarray | np.generic) and array_api_compat.is_array_api_obj(x) and not is_dask(x)
+
+
+def is_dask(x: Any) -> bool:
+    """Whether `x` is a Dask array or dataframe; nobody has one who has not imported Dask."""
+    return type(x).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
 def to_host(x: Any) -> NDArray[Any]:
     """`x` as a NumPy array."""
     return x if is_host(x) else np.asarray(array_api_compat.to_device(x, "cpu"))
 
 
-def device(x: Array) -> Any:
+def device(x: Any) -> Any:
     """Where `x` lives."""
     return array_api_compat.device(x)
 
@@ -76,6 +95,69 @@ def like(values: NDArray[Any], x: Array) -> Array:
 def follow(result: NDArray[Any], x: Array) -> Any:
     """A NumPy `result`, in its own dtype, in the library and on the device of the rows `x` that it belongs to."""
     return result if is_host(x) else namespace(x).asarray(result, device=device(x))
+
+
+def to_device(x: NDArray[Any], name: str) -> Any:
+    """NumPy `x` as a torch tensor on the device `name`, such as "cuda" or "cuda:1"."""
+    import torch
+
+    tensor = torch.from_numpy(np.require(x, requirements="W"))
+    # From pinned memory the copy runs beside the work on the block before.
+    return tensor.pin_memory().to(name, non_blocking=True) if name.startswith("cuda") else tensor.to(name)
+
+
+def concatenate(parts: Sequence[Any]) -> Any:
+    """Arrays (b, ...) of any one library, one after another."""
+    return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
+
+
+class Constants:
+    """NumPy arrays in the library, on the device and in the dtype of whatever asks; each copy is made once."""
+
+    def __init__(self, *values: NDArray[Any]) -> None:
+        self._values = values
+        self._copies: dict[Any, tuple[Any, ...]] = {}
+
+    def like(self, x: Array) -> tuple[Any, ...]:
+        """The arrays, as `x` is."""
+        key = (namespace(x).__name__, str(device(x)), str(x.dtype))
+        if key not in self._copies:
+            self._copies[key] = tuple(like(value, x) for value in self._values)
+        return self._copies[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_values": self._values, "_copies": {}}
+
+
+def lowest(table: Array, count: int) -> tuple[Array, Any]:
+    """The `count` smallest entries (n, count) of each row of `table` (n, m), ascending, and their columns (n, count).
+
+    One after another: a few minima take less time than a partial sort. `table` is used up.
+    """
+    xp = namespace(table)
+    columns = xp.arange(table.shape[1], device=device(table))
+    values, index = [], []
+    for _ in range(count):
+        best = xp.argmin(table, axis=1, keepdims=True)
+        values.append(xp.take_along_axis(table, best, axis=1))
+        index.append(best)
+        if hasattr(table, "scatter_"):
+            table.scatter_(1, best, float("inf"))
+        else:
+            table = xp.where(columns[None, :] == best, float("inf"), table)
+    return xp.concat(values, axis=1), xp.concat(index, axis=1)
+
+
+def sums_at(index: Any, values: Any, size: int) -> Any:
+    """Sums (size,) in float64 of the `values` (n,) that have the same `index` (n,)."""
+    xp = namespace(values)
+    if is_host(values):
+        return np.bincount(index, weights=values, minlength=size)
+    if hasattr(values, "index_add_"):
+        return xp.zeros(size, dtype=xp.float64, device=device(values)).index_add_(0, index, values.to(xp.float64))
+    if hasattr(xp, "bincount"):
+        return xp.bincount(index, weights=xp.astype(values, xp.float64), minlength=size)
+    return follow(np.bincount(to_host(index), weights=to_host(values), minlength=size), values)
 
 
 def clip_into(x: Array, limit: float, out: Array) -> None:

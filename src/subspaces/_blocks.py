@@ -8,12 +8,14 @@ from collections.abc import Iterator
 BLOCK_BYTES = 16 * 2**20
 
 
-def row_blocks(n_rows: int, row_bytes: int, *, block_rows: int | None = None) -> Iterator[slice]:
-    """Slices that cover `n_rows` rows, each a block of about `BLOCK_BYTES` when a row needs `row_bytes`.
+def row_blocks(
+    n_rows: int, row_bytes: int, *, block_rows: int | None = None, budget: int = BLOCK_BYTES
+) -> Iterator[slice]:
+    """Slices that cover `n_rows` rows, each a block of about `budget` bytes when a row needs `row_bytes`.
 
     >>> list(row_blocks(5, 1, block_rows=2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    size = block_rows or max(16, BLOCK_BYTES // max(1, row_bytes))
+    size = block_rows or max(16, budget // max(1, row_bytes))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
@@ -47,24 +48,41 @@ def _check_device_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_fea
     if X.ndim != 2 or not X.shape[0]:
         raise ValueError(f"Expected 2D array of at least one row, got shape {tuple(X.shape)} instead: reshape X.")
     rows: Array = X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
-    if not bool(xp.all(xp.isfinite(rows))):
-        raise ValueError("Input X contains NaN or infinity: drop or fill such rows.")
-    if reset:
-        if rows.shape[1] < min_features:
-            raise ValueError(f"X has n_features={rows.shape[1]}, while a minimum of {min_features} is required.")
-        estimator.n_features_in_ = int(rows.shape[1])
-    elif rows.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input: pass the columns of fit."
-        )
     check_range(rows)
+    check_columns(estimator, int(rows.shape[1]), None, reset=reset, min_features=min_features)
     return rows
+
+
+def check_columns(
+    estimator: BaseEstimator, n_columns: int, names: Sequence[str] | None, *, reset: bool, min_features: int = 1
+) -> None:
+    """Keep the number of columns, and their names if any, in an estimator, or compare them with those kept."""
+    if reset:
+        if n_columns < min_features:
+            raise ValueError(f"X has n_features={n_columns}, while a minimum of {min_features} is required.")
+        estimator.n_features_in_ = n_columns
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        else:
+            estimator.__dict__.pop("feature_names_in_", None)
+        return
+    if n_columns != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_columns} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input: pass the columns of fit."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and list(names) != list(known):
+        raise ValueError(
+            "The columns of X are named otherwise, or in another order, than those of fit: name them alike."
+        )
 
 
 def check_range(rows: Array) -> None:
     """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding."""
     largest = float(max(rows.max(), -rows.min()))
+    if not largest < np.inf:
+        raise ValueError("Input X contains NaN or infinity: drop or fill such rows.")
     number = namespace(rows).finfo(rows.dtype)
     if 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from subspaces._array import Array, Labels
+from subspaces._array import Array, Labels, follow, is_host, to_host
 from subspaces._blocks import row_blocks
 from subspaces.description import REACH, Background, Cell, Space, describe, fit_background, fit_cell
 from subspaces.flats import Flats
@@ -37,10 +37,14 @@ class ClusterModel:
 
         The root of the mean square over directions, each measured by how much the rows of the cluster vary in it.
         """
+        if not is_host(rows):
+            return follow(self.scores(to_host(rows), to_host(labels)), rows)
         return np.sqrt(self._squares(rows, labels) / rows.shape[1]).astype(rows.dtype)
 
     def outliers(self, rows: Array, labels: Labels) -> NDArray[np.bool_]:
         """Which rows (n, p) are beyond the reach of their clusters (n,) and told in fewer nats by the background."""
+        if not is_host(rows):
+            return follow(self.outliers(to_host(rows), to_host(labels)), rows)
         squares = self._squares(rows, labels)
         levels = np.array([cell.level - np.log(cell.size) if cell else np.inf for cell in self.cells])
         apart = np.concatenate(

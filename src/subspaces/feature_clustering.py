@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices, Labels, unit_rows
+from subspaces._array import Array, Indices, Labels, concatenate, to_host, unit_rows
+from subspaces._engine import PER_ROW, Feed, Rows, open_feed
 from subspaces._log import report
-from subspaces._validation import check_integer, check_n_clusters, check_rows, is_auto, warn_if_empty
+from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.kernels import FeatureMap
 from subspaces.kernels._base import stack
@@ -32,7 +34,17 @@ from subspaces.partition import (
     vector_counts,
 )
 from subspaces.rows import RowPreparation, prepare_rows
-from subspaces.spectral import Psi, Spectrum, compute_spectrum, embed
+from subspaces.spectral import (
+    Psi,
+    Spectrum,
+    added,
+    balanced_sums,
+    column_sums,
+    compute_spectrum,
+    degree_sums,
+    embed,
+    spectrum_of_sums,
+)
 
 N_STARTS = 10
 
@@ -79,6 +91,7 @@ class FeatureClustering(
     # What a good partition is: see `choose_partition`.
     _kind = "balanced"
 
+    _feed: Feed
     _preparation: RowPreparation
     _features: FeatureMap
 
@@ -86,12 +99,12 @@ class FeatureClustering(
     def _fit_features(self, rows: Array, rng: np.random.RandomState) -> FeatureMap:
         """The map of prepared rows (n, q), fitted."""
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=self._min_features)
-        self._check_parameters(x)
-        rng = check_random_state(self.random_state)
-        rows = self._prepare(x, rng)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        self._feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=self._min_features)
+        rng = self._feed.rng
+        self._check_parameters(self._feed.rows)
+        rows = self._prepare(self._feed.rows, rng)
         self._features = self._fit_features(rows, rng)
         if self._features.is_sparse:
             self._cluster_sparse(rows, rng)
@@ -101,37 +114,70 @@ class FeatureClustering(
         self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
         self._describe_clusters(rows)
         warn_if_empty(self.labels_, self.n_clusters_, self._remedy)
+        self._deliver()
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def _deliver(self) -> None:
+        """Labels of all rows, where they are wanted."""
+        feed = self.__dict__.pop("_feed")
+        if feed.is_sampled:
+            # What is told of each row is told of those at hand only.
+            for name in PER_ROW:
+                self.__dict__.pop(name, None)
+            self.labels_ = feed.map(self._labels_of)
+        else:
+            self.labels_ = feed.deliver(self.labels_)
+
+    def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), seen or new."""
-        return self._nearest_clusters(self._check_new(X))
+        return self._map(X, self._labels_of)
 
-    def transform(self, X: ArrayLike) -> Array:
+    def transform(self, X: Rows) -> Array:
         """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
-        rows = self._check_new(X)
-        blocks = [embed(psi, self._spectrum, self.n_components_) for psi in self._blocks(rows)]
-        return unit_rows(np.concatenate(blocks))
+        return self._map(X, self._embedding_of)
 
-    def score(self, X: ArrayLike, y: None = None) -> float:
+    def _map(self, X: Rows, function: Callable[[Array], Any]) -> Any:
+        """What `function` gives for each row of `X` (n, p), where the rows are."""
+        check_is_fitted(self)
+        return open_feed(self, X).map(function)
+
+    def _labels_of(self, x: Array) -> Labels:
+        """Cluster (b,) of each of the checked rows (b, p), in any array library."""
+        return self._nearest_clusters(self._preparation(x))
+
+    def _embedding_of(self, x: Array) -> Array:
+        blocks = [embed(psi, self._spectrum, self.n_components_) for psi in self._blocks(self._preparation(x))]
+        return unit_rows(concatenate(blocks))
+
+    def score(self, X: Rows, y: None = None) -> float:
         """Modularity of the predicted labels on the graph of the kernel, for rows `X` (n, p); no labels are needed.
 
         Where features are landmarks, the graph is that between rows and landmarks. Larger is better, and values for
         different landmarks compare, so it serves a grid search over them; a narrower kernel, or a smaller
         `n_nearest`, raises it by itself.
         """
-        rows = self._check_new(X)
-        return self._modularity_of(rows, self._nearest_clusters(rows))
+        return self._score(X, self._modularity_sums)
 
-    def _modularity_of(self, rows: Array, found: Labels) -> float:
-        """Modularity of the clusters (n,) that prepared rows (n, q) were found to be in."""
+    def _score(self, X: Rows, function: Callable[[Array], tuple[Any, ...]]) -> float:
+        """Modularity from sums over the rows of `X` (n, p): their number and n times the shares (K, D)."""
+        check_is_fitted(self)
+        count, sums = open_feed(self, X).sum(function, "score")
+        measure = kernel_modularity if self._features.is_signed else modularity
+        return measure(sums / float(count))
+
+    def _modularity_sums(self, x: Array) -> tuple[Any, ...]:
+        rows = self._preparation(to_host(x))
+        return self._sums_of_clusters(rows, self._nearest_clusters(rows))
+
+    def _sums_of_clusters(self, rows: Array, found: Labels) -> tuple[Any, ...]:
+        """Number of prepared rows (n, q), and n times the shares (K, D) of the clusters (n,) they are in."""
         signed = self._features.is_signed
         sums = np.zeros(())
         for psi in self._blocks(rows):
             labels, found = found[: psi.shape[0]], found[psi.shape[0] :]
             weights = normalized(psi, self._spectrum) if signed else row_stochastic(psi)
             sums = sums + len(labels) * cluster_shares(weights, labels, self.n_clusters_)
-        return kernel_modularity(sums / len(rows)) if signed else modularity(sums / len(rows))
+        return np.asarray(float(len(rows))), sums
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -143,18 +189,15 @@ class FeatureClustering(
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
 
-    def _check_new(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        return self._preparation(check_rows(self, X, reset=False))
-
     def _prepare(self, x: Array, rng: np.random.RandomState) -> Array:
         """Rows (n, q) as the features see them."""
-        self._preparation = prepare_rows(x, center=self._center_rows, unit=False, max_columns=None)
+        moments = self._feed.moments
+        self._preparation = prepare_rows(x, center=self._center_rows, unit=False, max_columns=None, moments=moments)
         return self._preparation(x)
 
     def _nearest_clusters(self, rows: Array) -> Labels:
         """Cluster (n,) of each prepared row (n, q)."""
-        return np.concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
+        return concatenate([assign(psi, self._spectrum, self._partition) for psi in self._blocks(rows)])
 
     def _prepare_landmarks(self, landmarks: str | ArrayLike, count: int, rows: Array) -> tuple[str | ArrayLike, int]:
         """Landmarks for prepared rows (n, q), and how many: the user's own are prepared as rows are."""
@@ -172,7 +215,7 @@ class FeatureClustering(
         self._tie = smallest_tie(lambda: self._features.blocks(rows)) if self._features.is_signed else 0.0
         counts = self._dense_counts() if is_auto(self.n_components) else [int(self.n_components)]
         report(self.verbose, "eigenvectors of %d features of %d rows", self._features.n_components, len(rows))
-        self._spectrum = compute_spectrum(lambda: self._blocks(rows), max(counts), balanced=False)
+        self._spectrum = self._dense_spectrum(rows, max(counts))
         embedding, degrees, distances = [], [], []
         for block, nearest in self._features.described_blocks(rows):
             psi = with_constant(block, self._tie)
@@ -192,6 +235,22 @@ class FeatureClustering(
         self.labels_ = np.concatenate([assign_embedded(block, self._partition) for block in embedding])
         if distances:
             self.outlier_scores_ = np.concatenate(distances)
+
+    def _dense_spectrum(self, rows: Array, n_vectors: int) -> Spectrum:
+        if not self._feed.is_sampled:
+            return compute_spectrum(lambda: self._blocks(rows), n_vectors, balanced=False)
+        psi = FeatureBlocks(self._preparation, self._features, self._tie)
+        (total,) = self._feed.sum(partial(column_sums_of, psi=psi), "degrees")
+        (gram,) = self._feed.sum(partial(degree_sums_of, psi=psi, degree=total), "products")
+        return spectrum_of_sums(total, gram, n_vectors, balanced=False, dtype=rows.dtype)
+
+    def _sparse_spectrum(self, psi: csr_matrix, features: FeatureMap, n_vectors: int) -> Spectrum:
+        """The spectrum of all rows, of which psi (m, D) are those at hand."""
+        if not self._feed.is_sampled:
+            return compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
+        blocks = FeatureBlocks(self._preparation, features)
+        total, gram = self._feed.sum(partial(balanced_sums_of, psi=blocks), "products")
+        return spectrum_of_sums(total, gram, n_vectors, balanced=True, dtype=psi.dtype)
 
     def _dense_counts(self) -> list[int]:
         """Numbers of eigenvectors to try where psi is dense."""
@@ -216,7 +275,7 @@ class FeatureClustering(
         inliers = np.arange(len(rows)) if distances is None else inlier_rows(distances, rows)
         report(self.verbose, "choosing a partition of %d rows", len(rows))
         counts = vector_counts(self.n_clusters_) if is_auto(self.n_components) else [int(self.n_components)]
-        spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)
+        spectrum = self._sparse_spectrum(psi, features, max(counts))
         choice = None
         if self._plain_if_given and not is_auto(self.n_components):
             partition = plain_partition(embed(psi, spectrum), self.n_clusters_, n_starts=N_STARTS, rng=rng)
@@ -234,7 +293,7 @@ class FeatureClustering(
                 kind=self._kind,
             )
             partition = self._final_partition(psi, spectrum, choice, rng)
-        labels = np.concatenate([assign(psi[block], spectrum, partition) for block in features.slices(rows)])
+        labels = assign(psi, spectrum, partition)
         return Draw(psi, inliers, distances, spectrum, choice, partition, labels)
 
     def _final_partition(
@@ -245,6 +304,34 @@ class FeatureClustering(
 
     def _describe_clusters(self, rows: Array) -> None:
         """What an estimator tells about its clusters beside their labels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureBlocks:
+    """psi of the rows that users have, one block after another."""
+
+    preparation: RowPreparation
+    features: FeatureMap
+    tie: float = 0.0
+
+    def __call__(self, x: Array) -> Iterator[Any]:
+        """psi of the rows of `x` (b, p), in any array library."""
+        return (with_constant(psi, self.tie) for psi in self.features.blocks(self.preparation(x)))
+
+
+def column_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
+    """The sum (D,) of psi over the rows of `x` (b, p)."""
+    return added((column_sums(block),) for block in psi(x))
+
+
+def degree_sums_of(x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64]) -> tuple[Any, ...]:
+    """The sum (D, D) of psi psi^T over the degree."""
+    return added((degree_sums(block, degree),) for block in psi(x))
+
+
+def balanced_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
+    """Both, with balanced weights."""
+    return added(map(balanced_sums, psi(x)))
 
 
 def unless_auto(value: Any) -> Any:

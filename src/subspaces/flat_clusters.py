@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, Labels
+from subspaces._array import Array, Indices, Labels, is_host, namespace
 from subspaces._blocks import row_blocks
 from subspaces.cluster_count import codes_by_count
 from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
+from subspaces.device_flats import DeviceFlats
 from subspaces.flats import Flats, distances_to, fit_flats
 from subspaces.modularity import cluster_shares, modularity
 from subspaces.partition import Partition, PartitionChoice, assign, partition_of_labels
@@ -74,6 +75,10 @@ def nearest_flats(x: Array, flats: Sequence[Flats]) -> Labels:
     Noise is the same in all of them, so flats of more dimensions are not at an advantage.
     """
     p = x.shape[1]
+    if not is_host(x):
+        xp = namespace(x)
+        tables = [DeviceFlats(flat).table(x)[:, 0] / (p - flat.dim) for flat in flats]
+        return xp.astype(xp.argmin(xp.stack(tables, axis=0), axis=0), xp.int32)
     labels = np.empty(len(x), np.int32)
     distances = [(distances_to(flat), p - flat.dim) for flat in flats]
     for rows in row_blocks(len(x), (len(flats) + p) * 8):

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, unit_rows
+from subspaces._array import Array, Labels, device, namespace, to_host, unit_rows
+from subspaces._engine import Rows
 from subspaces._log import report
 from subspaces._validation import (
     check_integer,
     check_n_clusters,
     check_option,
     check_positive,
-    check_rows,
     check_share,
     check_sigma,
     is_auto,
@@ -275,24 +275,24 @@ class FLS(FeatureClustering):
         check_is_fitted(self)
         return self._preparation.restore(self._features.flats_)
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """Cluster (n,) of each row of `X` (n, p), seen or new; -1 for outliers if they are detected."""
-        return self._predict(self._check_new_plain(X))
-
-    def outlier_scores(self, X: ArrayLike) -> Array:
+    def outlier_scores(self, X: Rows) -> Array:
         """How unusual each row of `X` (n, p), seen or new, is in its cluster: (n,), about 1 for most rows."""
-        plain = self._check_new_plain(X)
+        return self._map(X, self._outlier_scores_of)
+
+    def _labels_of(self, x: Array) -> Labels:
+        return self._predict(self._plain_of(x))
+
+    def _outlier_scores_of(self, x: Array) -> Array:
+        plain = self._plain_of(x)
         return self._model.scores(plain, self._clusters_of(plain))
 
-    def score(self, X: ArrayLike, y: None = None) -> float:
-        plain = self._check_new_plain(X)
-        return self._modularity_of(self._scaled(plain), self._clusters_of(plain))
+    def _modularity_sums(self, x: Array) -> tuple[Any, ...]:
+        plain = self._plain_of(to_host(x))
+        return self._sums_of_clusters(self._scaled(plain), self._clusters_of(plain))
 
-    score.__doc__ = FeatureClustering.score.__doc__
-
-    def _check_new_plain(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        return replace(self._preparation, unit=False)(check_rows(self, X, reset=False))
+    def _plain_of(self, x: Array) -> Array:
+        """Rows (n, p) prepared but for their scale: (n, q)."""
+        return replace(self._preparation, unit=False)(x)
 
     def _scaled(self, plain: Array) -> Array:
         """Prepared rows (n, q) from those that are not scaled yet."""
@@ -303,8 +303,11 @@ class FLS(FeatureClustering):
         if not self._detect:
             return labels
         if isinstance(self._detect, bool | np.bool_):
-            return np.where(self._model.outliers(plain, labels), -1, labels).astype(np.int32)
-        return np.where(self._model.scores(plain, labels) > self._outlier_limit, -1, labels).astype(np.int32)
+            apart = self._model.outliers(plain, labels)
+        else:
+            apart = self._model.scores(plain, labels) > self._outlier_limit
+        xp = namespace(labels)
+        return xp.where(apart, xp.asarray(-1, dtype=labels.dtype, device=device(labels)), labels)
 
     def _clusters_of(self, plain: Array) -> Labels:
         """Cluster (n,) of each row (n, q), outlier or not, from rows that are not scaled."""
@@ -355,11 +358,17 @@ class FLS(FeatureClustering):
 
     def _prepare(self, x: Array, rng: np.random.RandomState) -> Array:
         """Prepared rows (n, q); how flats are fitted to them is the user's choice, or the best of a search."""
-        offset = mean_offset(x)
+        moments = self._feed.moments
+        offset = mean_offset(x, moments)
         self.center_ = offset > FAR_OFFSET if is_auto(self.center) else bool(self.center)
         dim: int | None = unless_auto(self.subspace_dim)
         preparation = prepare_rows(
-            x, center=self.center_, unit=False, max_columns=self._limit(dim), min_columns=1 + (dim or 1)
+            x,
+            center=self.center_,
+            unit=False,
+            max_columns=self._limit(dim),
+            min_columns=1 + (dim or 1),
+            moments=moments,
         )
         rows = preparation(x)
         self.n_columns_ = rows.shape[1]

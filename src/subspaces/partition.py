@@ -16,12 +16,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
-from subspaces._array import Array, Indices, Labels, unit_rows, within_mad
+from subspaces._array import Array, Indices, Labels, namespace, unit_rows, within_mad
 from subspaces.flats import Flats
 from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
-from subspaces.spectral import Psi, Spectrum, embed
+from subspaces.spectral import AnyPsi, Spectrum, embed, product
 
 # k-means is fitted on at most this many rows; its centres do not move visibly with more.
 MAX_FIT_ROWS = 12_000
@@ -41,6 +41,8 @@ SAME_AGREEMENT = 0.9
 FEW_ROWS = 10
 # How clusters are told apart: by modularity, by separation, or by what the rows speak for.
 KINDS = ("auto", "balanced", "density")
+# Eigenvalues of one are no farther from it.
+EQUAL = 1e-5
 # Rows farther from every flat than this many deviations do not vote.
 ROW_DEVIATIONS = 3.0
 
@@ -70,10 +72,12 @@ class PartitionChoice:
     agreement: float = 1.0  # between partitions whose parts were made in different ways and joined by strength
 
 
-def assign(psi: Psi, spectrum: Spectrum, partition: Partition) -> Labels:
+def assign(psi: AnyPsi, spectrum: Spectrum, partition: Partition) -> Labels:
     """Labels (n,) of rows, seen or new, from their psi (n, D)."""
     if partition.landmark_scores is not None:
-        return np.asarray(psi @ partition.landmark_scores).argmax(axis=1).astype(np.int32)
+        scores = product(psi, partition.landmark_scores)
+        xp = namespace(scores)
+        return xp.astype(xp.argmax(scores, axis=1), xp.int32)
     return assign_embedded(embed(psi, spectrum, partition.n_vectors), partition)
 
 
@@ -121,7 +125,7 @@ def choose_partition(
     sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
     candidates = []
-    for count in sorted({min(count, embedding.shape[1]) for count in counts}):
+    for count in whole_counts(counts, spectrum.eigenvalues):
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
         candidates += [Partition(n_clusters, count, centers) for centers in runs.points]
     everyone = psi[at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)]
@@ -245,6 +249,17 @@ def vector_counts(n_clusters: int) -> list[int]:
     if k < 20:
         return sorted({k - 1, k, k + 1, k + 2, k + 4, int(1.6 * k), 2 * k} - {0})
     return [k - 1, k, k + 2, int(1.25 * k), int(1.6 * k)]
+
+
+def whole_counts(counts: Sequence[int], eigenvalues: Array) -> list[int]:
+    """Numbers of eigenvectors from `counts`, ascending, that hold all those of eigenvalue one, if any does.
+
+    A graph that falls apart has it as often as it has pieces, and the first few of its eigenvectors are arbitrary.
+    """
+    found = sorted({min(count, len(eigenvalues)) for count in counts})
+    n_pieces = int((eigenvalues > 1 - EQUAL).sum())
+    whole = [count for count in found if count >= n_pieces]
+    return whole if n_pieces < len(eigenvalues) else found
 
 
 def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_rounds: int) -> Partition:

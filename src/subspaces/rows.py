@@ -10,6 +10,7 @@ from subspaces._array import Array, Labels, like, unit_rows
 from subspaces._blocks import row_blocks
 from subspaces._pca import n_used_directions, principal_directions, scatter
 from subspaces.flats import Flats
+from subspaces.moments import Moments
 
 # Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
 # costs time.
@@ -47,21 +48,28 @@ class RowPreparation:
 
 
 def prepare_rows(
-    x: Array, *, center: bool, unit: bool, max_columns: int | None = MAX_COLUMNS, min_columns: int = 2
+    x: Array,
+    *,
+    center: bool,
+    unit: bool,
+    max_columns: int | None = MAX_COLUMNS,
+    min_columns: int = 2,
+    moments: Moments | None = None,
 ) -> RowPreparation:
     """The preparation of `x` (n, p) with the given choices.
 
     With `max_columns`, rows are projected where p exceeds it, and where columns that are constant, or sums of others,
-    leave directions that no row uses; at least `min_columns` are kept.
+    leave directions that no row uses; at least `min_columns` are kept. Where `x` is a sample, `moments` are those of
+    all rows.
     """
     n, p = x.shape
-    mean = column_means(x) if center else np.zeros(p, x.dtype)
+    mean = column_means(x, moments) if center else np.zeros(p, x.dtype)
     if max_columns is None:
         return RowPreparation(mean, None, unit)
     count = prepared_columns(n, p, max_columns)
     known = None
     if n >= p:
-        known = scatter(x, mean)
+        known = scatter(x, mean) if moments is None else moments.about(mean)
         count = min(count, max(min_columns, n_used_directions(known, x.dtype)))
     directions = principal_directions(x, mean, count, known=known).astype(x.dtype) if count < p else None
     return RowPreparation(mean, directions, unit)
@@ -74,16 +82,21 @@ def prepared_columns(n_rows: int, n_columns: int, max_columns: int | None = MAX_
     return min(max_columns, max(2, n_rows))
 
 
-def mean_offset(x: Array) -> float:
-    """Distance of the mean of the rows of `x` (n, p) from the origin, in standard errors.
+def mean_offset(x: Array, moments: Moments | None = None) -> float:
+    """Distance of the mean of the rows of `x` (n, p), or of those with these `moments`, from the origin, in standard
+    errors.
 
     Rows drawn from subspaces through the origin give about one, and moving them by it would only blur them. Much more
     is an offset of the measurement, to be removed. Next to nothing means that someone has centred the rows.
     """
-    mean = column_means(x).astype(np.float64)
-    spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(len(x), 8 * x.shape[1])) / len(x)
+    n = len(x) if moments is None else moments.n_rows
+    mean = column_means(x, moments).astype(np.float64)
+    if moments is None:
+        spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(n, 8 * x.shape[1])) / n
+    else:
+        spread = float(np.trace(moments.scatter)) / n
     offset = float(np.linalg.norm(mean))
-    return offset / float(np.sqrt(spread / len(x))) if spread > 0 else (np.inf if offset > 0 else 0.0)
+    return offset / float(np.sqrt(spread / n)) if spread > 0 else (np.inf if offset > 0 else 0.0)
 
 
 def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
@@ -92,6 +105,6 @@ def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
     return copies if copies.max() < n_clusters else None
 
 
-def column_means(x: Array) -> Array:
-    """Means (p,) of the columns of `x`, summed in float64."""
-    return x.mean(axis=0, dtype=np.float64).astype(x.dtype)
+def column_means(x: Array, moments: Moments | None = None) -> Array:
+    """Means (p,) of the columns of `x`, summed in float64, or those of `moments`."""
+    return (x.mean(axis=0, dtype=np.float64) if moments is None else moments.mean).astype(x.dtype)

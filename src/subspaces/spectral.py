@@ -12,20 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, inverse
+from subspaces._array import Array, inverse, is_host, like, namespace
 from subspaces._threads import one_thread
+from subspaces.sparse_rows import SparseRows
 
 # Eigenvalues below this many units in the last place of psi are rounding.
 ROUNDING = 10.0
 
 Psi: TypeAlias = Array | csr_matrix
+# On devices too.
+AnyPsi: TypeAlias = Psi | SparseRows
 PsiBlocks: TypeAlias = Callable[[], Iterator[Psi]]
 
 
@@ -47,12 +50,49 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
     are never more than D.
     """
     if balanced:
-        total, gram, precision = _sums((psi, _row_sums(psi)) for psi in blocks())
-        weights = inverse(total)
+        total, gram = added(map(balanced_sums, blocks()))
     else:
-        total = np.sum([_column_sums(psi) for psi in blocks()], axis=0)
-        _, gram, precision = _sums((psi, _degrees(psi, total)) for psi in blocks())
-        weights = np.ones_like(total)
+        (total,) = added((column_sums(psi),) for psi in blocks())
+        (gram,) = added((degree_sums(psi, total),) for psi in blocks())
+    return spectrum_of_sums(total, gram, n_vectors, balanced=balanced, dtype=next(blocks()).dtype)
+
+
+def balanced_sums(psi: AnyPsi) -> tuple[Any, Any]:
+    """What the spectrum with balanced weights needs of a block: the sums of psi (D,) and of psi psi^T over the row sum
+    (D, D), in float64.
+    """
+    if isinstance(psi, SparseRows):
+        # Its rows sum to one.
+        return psi.sums()
+    return column_sums(psi), degree_sums(psi, np.ones(psi.shape[1]))
+
+
+def column_sums(psi: Psi) -> Any:
+    """Sum (D,) of the rows of psi, in float64."""
+    if isinstance(psi, csr_matrix) or is_host(psi):
+        return np.asarray(psi.sum(axis=0, dtype=np.float64)).ravel()
+    xp = namespace(psi)
+    return xp.sum(psi, axis=0, dtype=xp.float64)
+
+
+def degree_sums(psi: Psi, degree: NDArray[np.float64]) -> Any:
+    """Sum (D, D) of psi psi^T / deg over rows, with deg(x) = psi(x) . degree; added up over blocks in float64."""
+    scale = inverse(product(psi, degree), 0.5)
+    if isinstance(psi, csr_matrix):
+        scaled = psi.multiply(scale[:, None]).tocsr()
+        return np.asarray((scaled.T @ scaled).toarray(), np.float64)
+    scaled = psi * scale[:, None]
+    xp = namespace(scaled)
+    return xp.astype(scaled.T @ scaled, xp.float64)
+
+
+def spectrum_of_sums(
+    total: NDArray[np.float64], gram: NDArray[np.float64], n_vectors: int, *, balanced: bool, dtype: Any
+) -> Spectrum:
+    """The spectrum from sums over all rows of psi, which is of `dtype`."""
+    weights = inverse(total) if balanced else np.ones_like(total)
+    gram = np.array(gram)
+    precision = float(np.finfo(dtype).eps)
     root = np.sqrt(weights)
     gram *= root[:, None] * root
     # G t = t for t = sqrt(w) s: known, and arbitrary among its equals when clusters separate, so it is
@@ -69,44 +109,29 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
     return Spectrum(weights, weights * total, values, vectors)
 
 
-def embed(psi: Psi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:
+def embed(psi: AnyPsi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:
     """Coordinates (n, n_vectors) of rows, seen or new, on the eigenvectors v_2, v_3, ...
 
     Over the rows that made the spectrum the columns are orthonormal.
     """
     values, vectors = spectrum.eigenvalues[:n_vectors], spectrum.vectors[:, :n_vectors]
     vectors = vectors * np.sqrt(spectrum.weights)[:, None] * inverse(values, 0.5)
-    scale = inverse(_degrees(psi, spectrum.degree), 0.5)
-    return np.asarray(psi @ vectors.astype(psi.dtype)) * scale[:, None]
+    scale = inverse(product(psi, spectrum.degree), 0.5)
+    return product(psi, vectors) * scale[:, None]
 
 
-def _sums(blocks: Iterable[tuple[Psi, Array]]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Sum of psi (D,) and of psi psi^T / degree (D, D) over blocks of (psi, degrees), and the precision of psi."""
-    total, gram, precision = np.zeros(()), np.zeros(()), 0.0
-    for psi, degrees in blocks:
-        total = total + _column_sums(psi)
-        gram = gram + _gram(psi, degrees)
-        precision = float(np.finfo(psi.dtype).eps)
-    return total, gram, precision
+def product(psi: AnyPsi, table: NDArray[Any]) -> Array:
+    """psi (n, D) times a NumPy `table` (D, ...), in the dtype of psi and where it is."""
+    if isinstance(psi, SparseRows):
+        return psi @ table
+    if isinstance(psi, csr_matrix) or is_host(psi):
+        return np.asarray(psi @ table.astype(psi.dtype, copy=False))
+    return psi @ like(table, psi)
 
 
-def _row_sums(psi: Psi) -> Array:
-    return np.asarray(psi.sum(axis=1)).ravel()
-
-
-def _column_sums(psi: Psi) -> NDArray[np.float64]:
-    return np.asarray(psi.sum(axis=0, dtype=np.float64)).ravel()
-
-
-def _degrees(psi: Psi, degree: Array) -> Array:
-    return np.asarray(psi @ degree.astype(psi.dtype))
-
-
-def _gram(psi: Psi, degrees: Array) -> NDArray[np.float64]:
-    """psi^T diag(1/degrees) psi, summed in float64 over blocks: (D, D)."""
-    scale = inverse(degrees, 0.5)
-    if isinstance(psi, np.ndarray):
-        scaled = psi * scale[:, None]
-        return np.asarray(scaled.T @ scaled, np.float64)
-    scaled = psi.multiply(scale[:, None]).tocsr()
-    return np.asarray((scaled.T @ scaled).toarray(), np.float64)
+def added(sums: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Sums over blocks of arrays of the same shapes, where they are."""
+    totals: tuple[Any, ...] = ()
+    for found in sums:
+        totals = tuple(old + new for old, new in zip(totals, found, strict=True)) if totals else found
+    return totals

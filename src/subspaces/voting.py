@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
-from subspaces._array import Array, Indices, Labels
+from subspaces._array import Array, Indices, Labels, concatenate, device, namespace
 from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
 from subspaces.modularity import cluster_shares, landmark_scores
 from subspaces.partition import SEPARATION_MARGIN, SURE_AGREEMENT, assign, settle
+from subspaces.spectral import AnyPsi, product
 
 # Separation tells draws apart by a few tenths; agreement between none and all of it counts for more.
 AGREEMENT_WEIGHT = 2.0
@@ -90,7 +90,7 @@ class Voter:
 
     def shares(self, rows: Array) -> Array:
         """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q)."""
-        return np.concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
+        return concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
 
 
 def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clusters: int) -> list[Voter]:
@@ -108,13 +108,16 @@ def named_scores(draw: Draw, labels: Labels, n_clusters: int) -> NDArray[np.floa
     return landmark_scores(cluster_shares(draw.psi, matched(labels, draw.labels, n_clusters), n_clusters))
 
 
-def opinion(psi: csr_matrix, scores: NDArray[np.float64]) -> Array:
+def opinion(psi: AnyPsi, scores: NDArray[np.float64]) -> Array:
     """The share (n, K) of each row's landmarks that belong to each cluster; equal shares where it has none."""
-    shares = np.asarray(psi @ scores.astype(psi.dtype))
-    total = shares.sum(axis=1, keepdims=True)
-    return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / shares.shape[1]).astype(psi.dtype)
+    shares = product(psi, scores)
+    xp = namespace(shares)
+    total = xp.sum(shares, axis=1, keepdims=True)
+    equal = xp.asarray(1 / shares.shape[1], dtype=shares.dtype, device=device(shares))
+    return xp.where(total > 0, shares / xp.where(total > 0, total, 1.0), equal)
 
 
 def vote(opinions: Sequence[Array]) -> Labels:
     """The cluster (n,) that opinions (n, K) speak for most."""
-    return np.mean(opinions, axis=0).argmax(axis=1).astype(np.int32)
+    xp = namespace(opinions[0])
+    return xp.astype(xp.argmax(sum(opinions[1:], opinions[0]), axis=1), xp.int32)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array
+from subspaces._array import Array, to_host
 from subspaces._blocks import row_blocks
 from subspaces._validation import check_integer, check_option, check_range, check_rows
 from subspaces.landmarks import choose_landmarks
@@ -60,7 +60,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """psi of checked rows (n, p), one block of rows after another."""
         function = self._function()
         for rows in self.slices(x, block_rows=block_rows):
-            yield function(x[rows])
+            yield function(to_host(x[rows]))
 
     def described_blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[tuple[Psi, Array | None]]:
         """psi of each block and, where the map has landmarks, the distances (b,) of its rows to the nearest."""
@@ -68,7 +68,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def slices(self, x: Array, *, block_rows: int | None = None) -> Iterator[slice]:
         """The rows of each block."""
-        return row_blocks(len(x), self._row_bytes(x), block_rows=block_rows)
+        return row_blocks(x.shape[0], self._row_bytes(x), block_rows=block_rows)
 
     def _row_bytes(self, x: Array) -> int:
         return 2 * self._n_features_out * x.itemsize

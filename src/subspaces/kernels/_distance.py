@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, within_mad
-from subspaces._blocks import row_blocks
+from subspaces._array import Array, Indices, is_host, lowest, namespace, within_mad
 from subspaces._validation import check_integer, check_option, check_positive, check_sigma, is_auto
+from subspaces.device_flats import DeviceFlats
 from subspaces.flats import (
     Beta2,
     Flats,
@@ -20,11 +20,12 @@ from subspaces.flats import (
     distance_row_bytes,
     distances_to,
     local_flats,
+    nearest,
     rows_to_fit,
-    smallest,
 )
 from subspaces.kernels import exact
 from subspaces.kernels._base import FeatureMap, draw_landmarks, stack
+from subspaces.sparse_rows import SparseRows
 from subspaces.spectral import Psi
 
 # Where all landmarks share one sigma it is the typical distance to this nearest of them, over this many rows.
@@ -57,9 +58,10 @@ class _DistanceFeatures(FeatureMap):
         """Whether only the nearest landmarks are kept."""
         return self.n_nearest is not None
 
+    @property
     @abstractmethod
-    def _distances(self) -> Callable[[Array], Array]:
-        """The function from rows (b, p) to squared distances (b, D)."""
+    def _landmark_flats(self) -> Flats:
+        """The landmarks; points are flats of dimension zero."""
 
     @abstractmethod
     def _width(self, sigma: float) -> float:
@@ -70,26 +72,54 @@ class _DistanceFeatures(FeatureMap):
         psi, distances = zip(*self.described_blocks(x), strict=True)
         return stack(psi), np.concatenate(distances)
 
+    def blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[Psi]:
+        """psi of checked rows (n, p) of any array library, one block of rows after another."""
+        return (psi for psi, _ in self.described_blocks(x, block_rows=block_rows))
+
     def described_blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[tuple[Psi, Array]]:
-        """The same, one block of rows after another."""
-        distances = self._distances()
+        """The same, with the distances (b,) to the nearest landmark."""
+        if not is_host(x):
+            yield from self._device_blocks(x)
+            return
+        if self.n_nearest_ is not None:
+            # Only the r nearest of each row are held, so all rows are one block unless others are asked for.
+            slices = [slice(0, len(x))] if block_rows is None else self.slices(x, block_rows=block_rows)
+            for rows in slices:
+                index, table = nearest(x[rows], self._landmark_flats, self.n_nearest_)
+                yield self._sparse(table, index), np.sqrt(table[:, 0])
+            return
+        distances = distances_to(self._landmark_flats)
         for rows in self.slices(x, block_rows=block_rows):
             table = distances(x[rows])
-            yield self._weigh(table), np.sqrt(table.min(axis=1))
+            yield self._dense(table), np.sqrt(table.min(axis=1))
+
+    def _device_blocks(self, x: Array) -> Iterator[tuple[Any, Array]]:
+        xp = namespace(x)
+        flats = DeviceFlats(self._landmark_flats)
+        for rows in flats.blocks(x):
+            table = flats.table(rows)
+            if self.n_nearest_ is None:
+                yield self._dense(table), xp.sqrt(xp.min(table, axis=1))
+            else:
+                found, index = lowest(table, self.n_nearest_)
+                weights = row_weights(found, width=self._row_width, power=self.power)
+                yield SparseRows(index, weights, flats.count), xp.sqrt(found[:, 0])
 
     def _function(self) -> Callable[[Array], Psi]:
-        distances = self._distances()
-        return lambda x: self._weigh(distances(x))
+        return lambda x: stack(list(self.blocks(x)))
 
-    def _weigh(self, table: Array) -> Psi:
-        if self.n_nearest_ is not None:
-            index = smallest(table, self.n_nearest_)
-            width = None if self.sigma_per_row_ else self._width(self.sigma_)
-            nearest = np.take_along_axis(table, index, 1)
-            return sparse_weights(nearest, index, table.shape[1], width=width, power=self.power)
-        psi = np.exp(-raised(table / self._width(self.sigma_), self.power))
-        psi /= float(np.sqrt(table.shape[1]))
-        return psi
+    @property
+    def _row_width(self) -> float | None:
+        """What all rows share; None where each has its own."""
+        return None if self.sigma_per_row_ else self._width(self.sigma_)
+
+    def _sparse(self, nearest_distances: Array, index: Indices) -> csr_matrix:
+        n_landmarks = len(self._landmark_flats)
+        return sparse_weights(nearest_distances, index, n_landmarks, width=self._row_width, power=self.power)
+
+    def _dense(self, table: Array) -> Array:
+        xp = namespace(table)
+        return xp.exp(-raised(table / self._width(self.sigma_), self.power)) / float(np.sqrt(table.shape[1]))
 
     def _fit_weights(self, x: Array, n_landmarks: int, rng: np.random.RandomState) -> None:
         """Record how distances become weights."""
@@ -103,29 +133,36 @@ class _DistanceFeatures(FeatureMap):
         """The user's sigma, or a typical one, measured on a sample of the rows."""
         if not is_auto(self.sigma):
             return check_sigma(self.sigma, x.dtype)
-        table = self._distances()(x[rng.choice(len(x), min(len(x), SIGMA_ROWS), replace=False)])
-        rank = min(self.n_nearest_ or SIGMA_RANK, table.shape[1])
-        nearest = np.sort(np.take_along_axis(table, smallest(table, rank), 1), axis=1)
-        squared = nearest[:, -1] - (0 if self.n_nearest is None else nearest[:, 0])
+        rows = x[rng.choice(len(x), min(len(x), SIGMA_ROWS), replace=False)]
+        distances = nearest(rows, self._landmark_flats, self.n_nearest_ or SIGMA_RANK)[1]
+        squared = distances[:, -1] - (0 if self.n_nearest is None else distances[:, 0])
         return float(np.sqrt(np.median(squared))) or 1.0
 
 
 def sparse_weights(
     distances: Array, index: Indices, n_columns: int, *, width: float | None = None, power: float = 2.0
 ) -> csr_matrix:
-    """Row-stochastic weights (n, n_columns) from squared `distances` (n, r) to the landmarks at `index` (n, r).
+    """psi (n, n_columns) with `row_weights` of squared `distances` (n, r) to the landmarks at `index` (n, r)."""
+    weights = row_weights(distances, width=width, power=power)
+    n, r = index.shape
+    indptr = np.arange(0, n * r + 1, r)
+    return csr_matrix((weights.ravel(), index.ravel().astype(np.int32), indptr), shape=(n, n_columns))
+
+
+def row_weights(distances: Array, *, width: float | None = None, power: float = 2.0) -> Array:
+    """Weights (n, r) that sum to one in each row, from squared `distances` (n, r), in any array library.
 
     exp(-(distance - smallest) / width) over the row's sum, of distances raised to `power` / 2. Without `width` each row
     has its own, the gap between its smallest and largest distance.
     """
-    distances = raised(distances if width is None else distances / np.asarray(width, distances.dtype), power)
-    gap = distances - distances.min(axis=1, keepdims=True)
-    scale = gap.max(axis=1, keepdims=True) if width is None else np.ones((), distances.dtype)
-    weights = np.exp(-gap / np.where(scale > 0, scale, 1))
-    weights /= weights.sum(axis=1, keepdims=True)
-    n, r = index.shape
-    indptr = np.arange(0, n * r + 1, r)
-    return csr_matrix((weights.ravel(), index.ravel().astype(np.int32), indptr), shape=(n, n_columns))
+    xp = namespace(distances)
+    distances = raised(distances if width is None else distances / width, power)
+    gap = distances - xp.min(distances, axis=1, keepdims=True)
+    if width is None:
+        scale = xp.max(gap, axis=1, keepdims=True)
+        gap = gap / xp.where(scale > 0, scale, 1.0)
+    weights = xp.exp(-gap)
+    return weights / xp.sum(weights, axis=1, keepdims=True)
 
 
 def raised(squared: Array, power: float) -> Array:
@@ -135,15 +172,8 @@ def raised(squared: Array, power: float) -> Array:
 
 def nearest_weights(x: Array, flats: Flats, n_nearest: int) -> tuple[csr_matrix, Array]:
     """psi (n, D) of rows (n, p) by their nearest flats, a width for each row, and distances (n,) to the nearest."""
-    table_of = distances_to(flats)
-    psi, distances = [], []
-    for rows in row_blocks(len(x), distance_row_bytes(flats, x.dtype)):
-        table = table_of(x[rows])
-        index = smallest(table, min(n_nearest, len(flats)))
-        nearest = np.take_along_axis(table, index, 1)
-        psi.append(sparse_weights(nearest, index, len(flats)))
-        distances.append(np.sqrt(nearest.min(axis=1)))
-    return stack(psi), np.concatenate(distances)
+    index, table = nearest(x, flats, n_nearest)
+    return sparse_weights(table, index, len(flats)), np.sqrt(table[:, 0])
 
 
 class LandmarkFeatures(_DistanceFeatures):
@@ -206,9 +236,9 @@ class LandmarkFeatures(_DistanceFeatures):
         self._fit_weights(x, len(self.landmarks_), rng)
         return len(self.landmarks_)
 
-    def _distances(self) -> Callable[[Array], Array]:
-        # Points are flats of dimension zero.
-        return distances_to(Flats(self.landmarks_, np.empty((*self.landmarks_.shape, 0), self.landmarks_.dtype)))
+    @property
+    def _landmark_flats(self) -> Flats:
+        return Flats(self.landmarks_, np.empty((*self.landmarks_.shape, 0), self.landmarks_.dtype))
 
     def _width(self, sigma: float) -> float:
         return 2 * sigma**2
@@ -309,11 +339,11 @@ class SubspaceFeatures(_DistanceFeatures):
             # Neighbourhoods that grow reach beyond copies by themselves.
             distinct = x if isinstance(as_neighborhood(self.neighborhood), Beta2) else rows_to_fit(x, dim)
             self.landmarks_ = draw_landmarks(distinct, self.landmarks, self.n_components, rng)
-            self.flats_ = self._landmark_flats(distinct, dim)
+            self.flats_ = self._fit_flats(distinct, dim)
         self._fit_weights(x, len(self.flats_), rng)
         return len(self.flats_)
 
-    def _landmark_flats(self, x: Array, dim: int) -> Flats:
+    def _fit_flats(self, x: Array, dim: int) -> Flats:
         rule = as_neighborhood(self.neighborhood)
         flats, residuals = local_flats(x, self.landmarks_, dim, rule, affine=self.affine)
         if not self.trim:
@@ -321,8 +351,9 @@ class SubspaceFeatures(_DistanceFeatures):
         usable = usable_flats(residuals, x, n_medians=0.0 if isinstance(self.trim, bool | np.bool_) else self.trim)
         return flats[usable] if len(usable) > (self.n_nearest or 0) else flats
 
-    def _distances(self) -> Callable[[Array], Array]:
-        return distances_to(self.flats_)
+    @property
+    def _landmark_flats(self) -> Flats:
+        return self.flats_
 
     def _width(self, sigma: float) -> float:
         return sigma**2

@@ -144,7 +144,7 @@ def check_map(X: ArrayLike, feature_map: Any) -> tuple[Array, FeatureMap]:
     """Checked rows and an unfitted map; of a fitted estimator, rows as it prepares them and the map it uses."""
     if isinstance(feature_map, FeatureClustering):
         check_is_fitted(feature_map)
-        rows, features = feature_map._check_new(X), clone(feature_map._features)
+        rows, features = feature_map._preparation(check_rows(feature_map, X, reset=False)), clone(feature_map._features)
         if is_auto(getattr(features, "sigma", None)) and not features.is_sparse:
             features.set_params(sigma=known_sigma(feature_map._features))
     elif isinstance(feature_map, FeatureMap):

@@ -1,0 +1,42 @@
+"""First and second moments of rows, summed block by block: what centring, projection and checks need to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._array import Array, like, namespace
+
+Sums = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """What is known of rows (n, p) after one pass."""
+
+    n_rows: int
+    mean: NDArray[np.float64]  # (p,)
+    scatter: NDArray[np.float64]  # (p, p), inner products of the columns about the mean
+
+    def about(self, origin: NDArray[Any]) -> NDArray[np.float64]:
+        """Inner products (p, p) of the columns about `origin` (p,)."""
+        offset = self.mean - origin
+        return self.scatter + self.n_rows * np.outer(offset, offset)
+
+
+def block_sums(x: Array, origin: NDArray[np.float64]) -> Sums:
+    """Number, sum (p,) and inner products (p, p) of the rows of a block (b, p) about `origin` (p,), in float64."""
+    xp = namespace(x)
+    rows = xp.astype(x, xp.float64) - like(origin, xp.astype(x[:1, :], xp.float64))
+    return np.asarray(float(x.shape[0])), xp.sum(rows, axis=0), rows.T @ rows
+
+
+def moments_of_sums(count: Any, total: Any, products: Any, origin: NDArray[np.float64]) -> Moments:
+    """Moments from the sums of all blocks about the same origin."""
+    n_rows = round(float(count))
+    offset = np.asarray(total) / n_rows
+    scatter = np.asarray(products) - n_rows * np.outer(offset, offset)
+    return Moments(n_rows, origin + offset, scatter)

@@ -1,0 +1,49 @@
+"""psi of which every row keeps a few entries, in any array library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from subspaces._array import Array, like, namespace, sums_at
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseRows:
+    """psi (n, D) by the columns and the weights of the r entries of each row that are not zero.
+
+    The same as a CSR matrix, where there is none: on devices.
+    """
+
+    index: Any  # (n, r), whole numbers
+    weights: Array  # (n, r)
+    n_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.weights.shape[0]), self.n_columns
+
+    @property
+    def dtype(self) -> Any:
+        return self.weights.dtype
+
+    def __matmul__(self, table: NDArray[Any]) -> Array:
+        """Products (n, ...) with a NumPy `table` (D, ...), where the rows are."""
+        xp = namespace(self.weights)
+        n, r = self.weights.shape
+        chosen = xp.reshape(xp.take(like(table, self.weights), xp.reshape(self.index, (-1,)), axis=0), (n, r, -1))
+        found = xp.sum(chosen * self.weights[:, :, None], axis=1)
+        return found[:, 0] if table.ndim == 1 else found
+
+    def sums(self) -> tuple[Array, Array]:
+        """Sum (D,) of the rows and of their outer products (D, D), in float64."""
+        xp = namespace(self.weights)
+        size = self.n_columns
+        total = sums_at(xp.reshape(self.index, (-1,)), xp.reshape(self.weights, (-1,)), size)
+        wide = xp.astype(self.index, xp.int64)
+        cells = wide[:, :, None] * size + wide[:, None, :]
+        products = self.weights[:, :, None] * self.weights[:, None, :]
+        gram = sums_at(xp.reshape(cells, (-1,)), xp.reshape(products, (-1,)), size * size)
+        return total, xp.reshape(gram, (size, size))
