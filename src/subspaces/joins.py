@@ -23,14 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._array import Array, Indices, Labels, inverse, unit_rows
+from subspaces._threads import in_threads
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares
 from subspaces.spectral import Psi
 
 # How many parts there are for each cluster, but not fewer than the second number.
 PARTS = ((5, 25), (8, 50), (12, 50))
-# A part has about this many rows at least.
+# A part has about this many rows at least, and is found by so many of them at most.
 ROWS_PER_PART = 10
+ROWS_TO_PART = 40
 # Joins weaker than this are as good as none.
 WEAK_JOIN = 0.005
 EVENNESS = 0.25
@@ -58,14 +60,27 @@ def part_graphs(
 ) -> list[PartGraph]:
     """Several ways to cut rows into small parts by k-means of their embedding (n, q); psi is (n, D)."""
     rows = unit_rows(embedding)
-    graphs = []
-    for per_cluster, least in PARTS * n_draws:
-        n_parts = min(max(per_cluster * n_clusters, least), max(2 * n_clusters, len(rows) // ROWS_PER_PART), len(rows))
-        parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
-        parts = np.unique(parts, return_inverse=True)[1].astype(np.int32)
+    graphs: dict[int, PartGraph] = {}
+
+    def add(item: tuple[int, int, int]) -> None:
+        place, n_parts, seed = item
+        parts = _small_parts(rows, n_parts, np.random.RandomState(seed))
         shares = cluster_shares(psi, parts, int(parts.max()) + 1)
-        graphs.append(PartGraph(parts, shares, (shares * inverse(shares.sum(axis=0))) @ shares.T))
-    return graphs
+        graphs[place] = PartGraph(parts, shares, (shares * inverse(shares.sum(axis=0))) @ shares.T)
+
+    most = max(2 * n_clusters, len(rows) // ROWS_PER_PART)
+    wanted = [min(max(per_cluster * n_clusters, least), most, len(rows)) for per_cluster, least in PARTS * n_draws]
+    # A generator for each, so that threads do not matter.
+    in_threads(lambda: add, [(place, n_parts, rng.randint(2**31)) for place, n_parts in enumerate(wanted)])
+    return [graphs[place] for place in range(len(wanted))]
+
+
+def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
+    """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means of some of them."""
+    n_fit = ROWS_TO_PART * n_parts
+    some = rows if len(rows) <= n_fit else rows[rng.choice(len(rows), n_fit, replace=False)]
+    parts = nearest_centers(rows, kmeans(some, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
+    return np.unique(parts, return_inverse=True)[1].astype(np.int32)
 
 
 def join_by_modularity(graph: PartGraph, n_groups: int) -> Indices:
@@ -95,23 +110,27 @@ def join_by_strength(graph: PartGraph, n_groups: int) -> Indices:
     strong = cut * joins(graph.weights)
     sizes = graph.weights.sum(axis=1)
     group = np.arange(len(cut))
-    alive = np.arange(len(cut))
-    while len(alive) > n_groups:
-        pairs = np.ix_(alive, alive)
-        smaller = np.minimum.outer(sizes[alive], sizes[alive])
-        strength = strong[pairs] * inverse(cut[pairs], 0.5) * inverse(smaller, 0.5)
-        np.fill_diagonal(strength, -1)
-        small = sizes[alive] < SMALL_CLUSTER / n_groups
-        if small.any() and (~small).sum() <= n_groups:
-            strength[~small] = -1
-        first, second = alive[list(np.unravel_index(strength.argmax(), strength.shape))]
+    alive = np.ones(len(cut), np.bool_)
+    strength = strong * inverse(cut, 0.5) * inverse(np.minimum.outer(sizes, sizes), 0.5)
+    np.fill_diagonal(strength, -1)
+    for _ in range(len(cut) - n_groups):
+        small = alive & (sizes < SMALL_CLUSTER / n_groups)
+        only_small = small.any() and (alive & ~small).sum() <= n_groups
+        rows = np.flatnonzero(small if only_small else alive)
+        place, second = np.unravel_index(strength[rows].argmax(), (len(rows), len(cut)))
+        first = rows[place]
         for table in (cut, strong):
             table[first] += table[second]
             table[:, first] = table[first]
             table[first, first] = 0
         sizes[first] += sizes[second]
         group[group == second] = first
-        alive = alive[alive != second]
+        alive[second] = False
+        # Only the joins of the new group are other ones than before.
+        own = strong[first] * inverse(cut[first], 0.5) * inverse(np.minimum(sizes, sizes[first]), 0.5)
+        own[~alive] = own[first] = -1
+        strength[first] = strength[:, first] = own
+        strength[second] = strength[:, second] = -1
     return np.unique(group, return_inverse=True)[1]
 
 
