@@ -88,7 +88,7 @@ class Cell:
         """Nats (m,) of `rows` (m, p)."""
         offsets = rows - self.center
         along = np.square(offsets @ self.basis)
-        beside = np.maximum(np.square(offsets).sum(axis=1) - along.sum(axis=1), 0)
+        beside = np.maximum(_squares(offsets) - along.sum(axis=1), 0)
         return self.level + (along @ (1 / self.variances) + beside / self.noise) / 2
 
 
@@ -103,7 +103,7 @@ class Background:
     def row_lengths(self, rows: Floats) -> Floats:
         """Nats (m,) of `rows` (m, p)."""
         p = rows.shape[1]
-        squares = np.minimum(np.square(rows - self.center).sum(axis=1) / self.width, FAR * p)
+        squares = np.minimum(_squares(rows - self.center) / self.width, FAR * p)
         return (squares + p * (np.log(self.width) + LOG_2PI)) / 2
 
 
@@ -187,7 +187,7 @@ def measure(x: Array, *, affine: bool, max_dim: int | None = None) -> Space:
             values, vectors = np.linalg.eigh(rows @ rows.T)
         rows = vectors * np.sqrt(np.maximum(values, 0))
     p = rows.shape[1]
-    squares = np.square(rows).sum(axis=1)
+    squares = _squares(rows)
     # The median, for outliers may be far; the mean where most rows are at the centre.
     unit = float(np.sqrt((np.median(squares) or squares.mean()) / p)) or 1.0
     low = 0 if affine else min(1, p - 1)
@@ -199,21 +199,23 @@ def shortest_code(space: Space, labels: Labels | Indices, n_clusters: int, *, fr
 
     Rows stay in their cluster or go to the background; where they are `free`, they may change the cluster too.
     """
-    start = _members(labels, n_clusters)
-    allowed = None if free else start
-    cells = [_robust_cell(space, index) for index in start]
-    nobody = np.flatnonzero(labels < 0)
-    background = fit_background(space, nobody if len(nobody) else np.arange(len(labels)))
-    background = replace(background, size=max(1, len(nobody)))
-    table = _table(space, cells, background, allowed)
-    chosen = np.full(len(labels), -1)
-    for _ in range(MAX_ROUNDS):
-        before, chosen = chosen, table.argmin(axis=1)
-        if (chosen == before).all():
-            break
-        cells = [fit_cell(space, index) for index in _members(chosen, n_clusters)]
-        background = fit_background(space, np.flatnonzero(chosen == n_clusters))
+    # Clusters are small, and threads would wait for each other.
+    with one_thread():
+        start = _members(labels, n_clusters)
+        allowed = None if free else start
+        cells = [_robust_cell(space, index) for index in start]
+        nobody = np.flatnonzero(labels < 0)
+        background = fit_background(space, nobody if len(nobody) else np.arange(len(labels)))
+        background = replace(background, size=max(1, len(nobody)))
         table = _table(space, cells, background, allowed)
+        chosen = np.full(len(labels), -1)
+        for _ in range(MAX_ROUNDS):
+            before, chosen = chosen, table.argmin(axis=1)
+            if (chosen == before).all():
+                break
+            cells = [fit_cell(space, index) for index in _members(chosen, n_clusters)]
+            background = fit_background(space, np.flatnonzero(chosen == n_clusters))
+            table = _table(space, cells, background, allowed)
     return Code(space, cells, background, chosen, table)
 
 
@@ -229,13 +231,14 @@ def _table(
     n, p = space.rows.shape
     table = np.full((n, len(cells) + 1), np.inf)
     table[:, -1] = background.row_lengths(space.rows) + np.log(n / background.size)
+    reach = chi2.ppf(REACH, p) / 2
     for k, cell in enumerate(cells):
         if cell:
             index = np.arange(n) if allowed is None else allowed[k]
             lengths = cell.row_lengths(space.rows[index])
             table[index, k] = lengths + np.log(n / cell.size)
             # A cell that lost its tail to the background would be narrower, lose more, and so on to nothing.
-            table[index[lengths <= cell.level + chi2.ppf(REACH, p) / 2], -1] = np.inf
+            table[index[lengths <= cell.level + reach], -1] = np.inf
     return table
 
 
@@ -244,7 +247,7 @@ def fit_background(space: Space, index: Indices) -> Background:
     rows = space.rows[index]
     # Medians, for some outliers may be farther than all others.
     center = _spatial_median(rows) if space.affine and len(rows) else np.zeros(rows.shape[1])
-    squares = np.square(rows - center).sum(axis=1)
+    squares = _squares(rows - center)
     # Never narrower than all rows: it must not stand for a cluster.
     width = max(1.0, float(np.median(squares)) / rows.shape[1]) if len(rows) else 1.0
     return Background(max(1, len(rows)), center, width)
@@ -276,7 +279,7 @@ def _spatial_median(rows: Floats) -> Floats:
     """The point (p,) of about the least sum of distances to `rows` (n, p): a minority of them hardly moves it."""
     center: Floats = rows.mean(axis=0)
     for _ in range(MEDIAN_STEPS):
-        lengths = np.linalg.norm(rows - center, axis=1)
+        lengths = np.sqrt(_squares(rows - center))
         # A row at the centre would hold it there for ever.
         weights = 1 / np.maximum(lengths, 1e-3 * np.median(lengths) or 1.0)
         center = weights @ rows / weights.sum()
@@ -336,6 +339,11 @@ def dim_lengths(
     if reach is not None:
         flat += ((p - dims) * np.log(size * (1 + reach / noise)) + _sums(np.log(size * (1 + reach / some)))) / 2
     return rows + flat, flat, noise
+
+
+def _squares(rows: Floats) -> Floats:
+    """Squared lengths (n,) of rows (n, p)."""
+    return np.asarray(np.einsum("np,np->n", rows, rows))
 
 
 def _angles(ratios: Floats, size: int) -> Floats:
