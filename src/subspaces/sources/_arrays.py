@@ -36,8 +36,8 @@ class ArrayRows(RowSource):
         return int(self._x.shape[0])
 
     def blocks(self, start: int = 0) -> Iterator[Array]:
-        size = self.block_rows
-        return (self._block(row, row + size) for row in range(self._first_row(start), self.n_rows, size))
+        size, stop = self.block_rows, self.n_rows
+        return (self._block(row, min(stop, row + size)) for row in range(self._first_row(start), stop, size))
 
     def take(self, index: ArrayLike) -> Array:
         rows = rows_at(self._x, self._check_index(index))

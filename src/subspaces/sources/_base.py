@@ -71,10 +71,11 @@ class RowSource(ABC):
         found = [self._no_rows()]
         first, done = 0, 0
         for block in self.blocks() if len(wanted) else ():
-            stop = int(np.searchsorted(wanted, first + len(block)))
+            last = first + int(block.shape[0])
+            stop = int(np.searchsorted(wanted, last))
             if stop > done:
                 found.append(rows_at(block, wanted[done:stop] - first))
-            first, done = first + len(block), stop
+            first, done = last, stop
             if done == len(wanted):
                 break
         if done < len(wanted):

@@ -15,7 +15,7 @@ def choose_key(path: Path, key: str | None, found: dict[str, int]) -> str:
         return tables[0]
     if key is not None and key.strip("/") in found:
         return key.strip("/")
-    shown = ", ".join(map(repr, [*found][:20])) + (", ..." if len(found) > 20 else "")
+    shown = ", ".join(map(repr, sorted(found)[:20])) + (", ..." if len(found) > 20 else "")
     has = f"it has {shown}" if found else "it has no arrays at all"
     if key is not None:
         raise UnreadableError(f"{path} has no array key={key!r}: {has}.")

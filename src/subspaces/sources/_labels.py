@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,9 +46,10 @@ class LabelWriter:
 
     def write(self, start: int, values: Any) -> None:
         """Write `values` (m,), of any array library, as the labels of the rows from `start` on."""
-        labels = self._check_values(start, to_host(values))
-        if not len(labels):
+        labels = np.asarray(values) if isinstance(values, list | tuple) else to_host(values)
+        if not labels.size:
             return
+        labels = self._check_values(start, labels)
         with self._failing():
             self._file.seek(len(self._header) + start * self._dtype.itemsize)
             self._file.write(labels.tobytes())
@@ -69,8 +71,12 @@ class LabelWriter:
             raise ValueError(f"{self.path}: row {missing} of {self._n_rows} has no label; write all before closing.")
         self.flush()
         self._file.close()
-        self._check_target()
-        os.replace(self.partial, self.path)
+        try:
+            self._check_target()
+            os.replace(self.partial, self.path)
+        except OSError:
+            self.abort()
+            raise
         return self.path
 
     def abort(self) -> None:
@@ -126,7 +132,7 @@ class LabelWriter:
         if not 0 <= start <= self._n_rows - len(values):
             raise ValueError(f"labels of rows {start} to {start + len(values)} are outside of the {self._n_rows} rows.")
         number = np.iinfo(self._dtype)
-        if len(values) and not number.min <= values.min() <= values.max() <= number.max:
+        if not number.min <= values.min() <= values.max() <= number.max:
             raise ValueError(
                 f"labels from {values.min()} to {values.max()} do not fit into {self._dtype}: widen dtype."
             )
@@ -154,8 +160,6 @@ class LabelWriter:
 
 def _header(n_rows: int, dtype: np.dtype[Any]) -> bytes:
     """What an .npy file of (n_rows,) numbers begins with."""
-    import io
-
     content = io.BytesIO()
     described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (n_rows,)}
     np.lib.format.write_array_header_1_0(content, described)

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, Indices
-from subspaces.sources._base import BLOCK_SHARE
+from subspaces._array import Indices
 from subspaces.sources._checks import Columns, block_dtype, check_shape, pick_positions
 from subspaces.sources._reading import UnreadableError, check_file, reading
 from subspaces.sources._tables import GAP_BYTES, Reader, SliceTable

@@ -26,7 +26,7 @@ def recut(
         at, length = 0, piece.shape[0]
         while at < length:
             size = block_rows if n_rows is None else min(block_rows, n_rows)
-            if block is None and fresh and length == size and _is_block(piece, dtype):
+            if block is None and fresh and at == 0 and length == size and _is_block(piece, dtype):
                 at, n_rows = length, None if n_rows is None else n_rows - size
                 yield piece
                 continue

@@ -90,7 +90,7 @@ class StreamRows(RowSource):
     def _check_same(self, block: Any) -> None:
         """Refuse a pass that does not begin as the first one did, but for rounding as devices do it."""
         found, first = to_host(as_block(block[:1, :], self.dtype)), self._on_host
-        scale = np.nanmax(np.abs(first), initial=0, where=np.isfinite(first))
+        scale = np.max(np.abs(first), initial=0, where=np.isfinite(first))
         if not np.allclose(found, first, rtol=0.01, atol=0.01 * scale, equal_nan=True):
             raise ValueError(
                 "X began with other rows than before: rows are read several times; make the function return a fresh "

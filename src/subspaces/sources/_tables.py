@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._array import Array, Indices
 from subspaces.sources._base import BLOCK_SHARE, FeedOptions, RowSource
+from subspaces.sources._reading import UnreadableError
 from subspaces.sources._recut import recut
 
 # A chunk is unpacked as a whole; reading less of it at a time unpacks it again each time.
@@ -101,7 +102,7 @@ class FileRows(RowSource):
     def blocks(self, start: int = 0) -> Iterator[Array]:
         row, size = self._first_row(start), self.block_rows
         pieces = chain.from_iterable(
-            table.pieces(max(0, row - int(first)), size, self.options.memory_limit)
+            _whole(table, max(0, row - int(first)), size, self.options.memory_limit)
             for table, first in zip(self.tables, self._starts[:-1], strict=True)
             if row < first + table.n_rows
         )
@@ -115,3 +116,16 @@ class FileRows(RowSource):
             if start < stop:
                 table.take_into(out[start:stop], wanted[start:stop] - first, self.options.memory_limit)
         return out
+
+
+def _whole(table: Table, start: int, rows: int, memory_limit: int) -> Iterator[NDArray[Any]]:
+    """The pieces of a table, as many rows as it said when it was opened."""
+    left = table.n_rows - start
+    for piece in table.pieces(start, rows, memory_limit):
+        left -= len(piece)
+        if left < 0:
+            break
+        yield piece
+        del piece
+    if left:
+        raise UnreadableError(f"{table.path} holds other than the {table.n_rows} rows it tells of: write it again.")
