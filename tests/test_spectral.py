@@ -7,7 +7,7 @@ import pytest
 import reference
 from scipy.sparse import csr_matrix
 
-from subspaces.spectral import compute_spectrum, embed
+from subspaces.spectral import LARGE_MATRIX, compute_spectrum, embed, top_eigenvectors
 
 FORMS = {"dense": np.asarray, "CSR": csr_matrix}
 both_forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -254,3 +254,39 @@ class TestDegenerate:
         # Five landmarks leave four vectors beside the trivial one.
         assert spectrum.eigenvalues[3] > 0
         assert spectrum.eigenvalues[4] == 0
+
+
+class TestTopEigenvectors:
+    """In single precision, where that is enough, as in double."""
+
+    @staticmethod
+    def matrix(values, seed=0):
+        """A symmetric matrix with these eigenvalues, others of up to 0.3, and -1."""
+        rng = np.random.default_rng(seed)
+        rest = np.linspace(0, 0.3, LARGE_MATRIX - len(values) - 1)
+        turn = np.linalg.qr(rng.standard_normal((LARGE_MATRIX, LARGE_MATRIX)))[0]
+        return (turn * [*values, -1, *rest]) @ turn.T, turn[:, : len(values)]
+
+    @pytest.mark.parametrize("narrow", [True, False])
+    @pytest.mark.parametrize(
+        "values", [np.linspace(1, 0.5, 12), np.ones(12), [*np.ones(6), *np.full(6, 0.5)]], ids=["apart", "one", "two"]
+    )
+    def test_are_those_of_the_matrix(self, values, narrow):
+        matrix, expected = self.matrix(values)
+        found, vectors = top_eigenvectors(matrix, 12, narrow=narrow)
+        np.testing.assert_allclose(found, values, atol=1e-10)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-12)
+        assert largest_angle(vectors, expected) < (1e-5 if narrow else 1e-7)
+        np.testing.assert_allclose(matrix @ vectors, vectors * found, atol=1e-5 if narrow else 1e-12)
+
+    def test_small_eigenvalues_have_all_their_digits(self):
+        turn = np.linalg.qr(np.random.default_rng(1).standard_normal((LARGE_MATRIX, 5)))[0]
+        values = np.array([0.5, 1e-4, 1e-6, 1e-8, 0])
+        found, vectors = top_eigenvectors((turn * values) @ turn.T, 4, narrow=True)
+        np.testing.assert_allclose(found, values[:4], atol=1e-15)
+        np.testing.assert_allclose(np.abs((vectors * turn[:, :4]).sum(axis=0)), 1, atol=1e-6)
+
+    def test_a_matrix_of_zeros(self):
+        found, vectors = top_eigenvectors(np.zeros((LARGE_MATRIX, LARGE_MATRIX)), 3, narrow=True)
+        np.testing.assert_array_equal(found, 0)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)

@@ -25,6 +25,9 @@ from subspaces.sparse_rows import SparseRows
 
 # Eigenvalues below this many units in the last place of psi are rounding.
 ROUNDING = 10.0
+# From this size on, and for eigenvalues above the second number, eigenvectors of float32 psi are found in float32.
+LARGE_MATRIX = 500
+LARGE_EIGENVALUE = 0.01
 
 Psi: TypeAlias = Array | csr_matrix
 # On devices too.
@@ -101,12 +104,30 @@ def spectrum_of_sums(
     trivial /= np.linalg.norm(trivial) or 1.0
     # Twice, so that it ends at -1: at zero it would mix with the null space.
     gram -= 2 * np.outer(trivial, trivial)
-    count = min(n_vectors, len(gram))
     with one_thread():
-        values, vectors = scipy.linalg.eigh(gram, subset_by_index=[len(gram) - count, len(gram) - 1])
-    values, vectors = values[::-1], vectors[:, ::-1]
+        values, vectors = top_eigenvectors(gram, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
     values = np.where(values > ROUNDING * precision, values, 0)
     return Spectrum(weights, weights * total, values, vectors)
+
+
+def top_eigenvectors(
+    matrix: NDArray[np.float64], count: int, *, narrow: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The `count` largest eigenvalues of a symmetric `matrix` (D, D) of norm one, descending, and vectors (D, count).
+
+    Where `narrow` says that its entries are known in single precision only, so may be the vectors; values and angles
+    between the vectors are exact then too.
+    """
+    which = [len(matrix) - count, len(matrix) - 1]
+    if narrow and len(matrix) >= LARGE_MATRIX:
+        rough = scipy.linalg.eigh(matrix.astype(np.float32), subset_by_index=which)[1]
+        basis = np.linalg.qr(rough.astype(np.float64))[0]
+        values, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
+        # Small ones need all the digits.
+        if values[0] > LARGE_EIGENVALUE:
+            return values[::-1], (basis @ turn)[:, ::-1]
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=which)
+    return values[::-1], vectors[:, ::-1]
 
 
 def embed(psi: AnyPsi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:
