@@ -79,7 +79,12 @@ def is_dask(x: Any) -> bool:
 
 def to_host(x: Any) -> NDArray[Any]:
     """`x` as a NumPy array."""
-    return x if is_host(x) else np.asarray(array_api_compat.to_device(x, "cpu"))
+    if isinstance(x, np.ndarray | np.generic):
+        return np.asarray(x)
+    if array_api_compat.is_torch_array(x):
+        return x.detach().cpu().numpy()
+    # CuPy's word for it, and everyone else's.
+    return x.get() if hasattr(x, "get") else np.from_dlpack(x)
 
 
 def device(x: Any) -> Any:

@@ -152,8 +152,9 @@ class SourceFeed(Feed):
             path = self._checkpoint.folder / "labels.npy"
         done, reached, over = self._reached("labels")
         row = 0 if reached is None else int(reached[0])
+        kept = self._checkpoint is not None
         if not over:
-            with LabelWriter(path, self._count(), resume=done > 0) as writer:
+            with LabelWriter(path, self._count(), resumable=kept, resume=done > 0, overwrite=kept) as writer:
                 for number, block in enumerate(self._blocks(done), start=done + 1):
                     labels = to_host(function(block))
                     writer.write(row, labels)

@@ -80,19 +80,20 @@ def check_columns(
 
 def check_range(rows: Array) -> None:
     """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding."""
-    largest = float(max(rows.max(), -rows.min()))
+    xp = namespace(rows)
+    largest = max(float(xp.max(rows)), -float(xp.min(rows)))
     if not largest < np.inf:
         raise ValueError("Input X contains NaN or infinity: drop or fill such rows.")
-    number = namespace(rows).finfo(rows.dtype)
+    number = xp.finfo(rows.dtype)
     if 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise ValueError(
             f"X holds no value above {largest:.3g}, whose squares vanish in {rows.dtype}: multiply X by a constant"
-            f"{', or pass float64' if rows.itemsize < 8 else ''}."
+            f"{', or pass float64' if number.bits < 64 else ''}."
         )
     if largest > float(np.sqrt(number.max / (4 * rows.shape[1]))):
         raise ValueError(
             f"X holds values up to {largest:.3g}, whose squares overflow {rows.dtype}: divide X by a constant"
-            f"{', or pass float64' if rows.itemsize < 8 else ''}."
+            f"{', or pass float64' if number.bits < 64 else ''}."
         )
 
 

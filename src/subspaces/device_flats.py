@@ -36,7 +36,7 @@ class DeviceFlats:
         stacked, origin, offsets = self._constants.like(x)
         rows = x if self.linear else x - origin
         products = rows @ stacked
-        along = xp.reshape(products[:, : self.dim * self.count], (-1, self.dim, self.count))
+        along = xp.reshape(products[:, : self.dim * self.count], (rows.shape[0], self.dim, self.count))
         result = xp.sum(rows * rows, axis=1, keepdims=True) - xp.sum(along * along, axis=1)
         if not self.linear:
             result = result + products[:, self.dim * self.count :] + offsets
@@ -52,6 +52,6 @@ class DeviceFlats:
 
     def blocks(self, x: Array) -> Iterator[Array]:
         """Rows (n, p) in blocks whose products fit."""
-        row_bytes = 2 * (self.dim + 2) * self.count * x.itemsize
+        row_bytes = 2 * (self.dim + 2) * self.count * namespace(x).finfo(x.dtype).bits // 8
         for rows in row_blocks(x.shape[0], row_bytes, budget=DEVICE_BYTES):
             yield x[rows, :]

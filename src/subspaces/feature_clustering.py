@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices, Labels, concatenate, to_host, unit_rows
+from subspaces._array import Array, Indices, Labels, concatenate, follow, to_host, unit_rows
 from subspaces._engine import PER_ROW, Feed, Rows, open_feed
 from subspaces._log import report
 from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
@@ -143,11 +143,12 @@ class FeatureClustering(
 
     def _labels_of(self, x: Array) -> Labels:
         """Cluster (b,) of each of the checked rows (b, p), in any array library."""
-        return self._nearest_clusters(self._preparation(x))
+        # Maps that only know NumPy leave the device for it.
+        return follow(self._nearest_clusters(self._preparation(x)), x)
 
     def _embedding_of(self, x: Array) -> Array:
         blocks = [embed(psi, self._spectrum, self.n_components_) for psi in self._blocks(self._preparation(x))]
-        return unit_rows(concatenate(blocks))
+        return follow(unit_rows(concatenate(blocks)), x)
 
     def score(self, X: Rows, y: None = None) -> float:
         """Modularity of the predicted labels on the graph of the kernel, for rows `X` (n, p); no labels are needed.

@@ -33,7 +33,8 @@ class SparseRows:
         """Products (n, ...) with a NumPy `table` (D, ...), where the rows are."""
         xp = namespace(self.weights)
         n, r = self.weights.shape
-        chosen = xp.reshape(xp.take(like(table, self.weights), xp.reshape(self.index, (-1,)), axis=0), (n, r, -1))
+        entries = xp.take(like(table, self.weights), xp.reshape(self.index, (-1,)), axis=0)
+        chosen = xp.reshape(entries, (n, r, -1))
         found = xp.sum(chosen * self.weights[:, :, None], axis=1)
         return found[:, 0] if table.ndim == 1 else found
 

@@ -94,16 +94,16 @@ def spectrum_of_sums(
 ) -> Spectrum:
     """The spectrum from sums over all rows of psi, which is of `dtype`."""
     weights = inverse(total) if balanced else np.ones_like(total)
-    gram = np.array(gram)
     precision = float(np.finfo(dtype).eps)
     root = np.sqrt(weights)
-    gram *= root[:, None] * root
+    gram = gram * root[:, None]
+    gram *= root
     # G t = t for t = sqrt(w) s: known, and arbitrary among its equals when clusters separate, so it is
     # removed by formula and not by position.
     trivial = root * total
     trivial /= np.linalg.norm(trivial) or 1.0
     # Twice, so that it ends at -1: at zero it would mix with the null space.
-    gram -= 2 * np.outer(trivial, trivial)
+    gram -= np.outer(2 * trivial, trivial)
     with one_thread():
         values, vectors = top_eigenvectors(gram, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
     values = np.where(values > ROUNDING * precision, values, 0)

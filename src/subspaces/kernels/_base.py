@@ -60,7 +60,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """psi of checked rows (n, p), one block of rows after another."""
         function = self._function()
         for rows in self.slices(x, block_rows=block_rows):
-            yield function(to_host(x[rows]))
+            yield function(to_host(x[rows, :]))
 
     def described_blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[tuple[Psi, Array | None]]:
         """psi of each block and, where the map has landmarks, the distances (b,) of its rows to the nearest."""
@@ -71,7 +71,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return row_blocks(x.shape[0], self._row_bytes(x), block_rows=block_rows)
 
     def _row_bytes(self, x: Array) -> int:
-        return 2 * self._n_features_out * x.itemsize
+        return 16 * self._n_features_out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
