@@ -36,6 +36,7 @@ __all__ = [
     "datasets",
     "kernels",
     "metrics",
+    "open_rows",
     "self_expression",
     "theory",
 ]
@@ -55,6 +56,7 @@ _HOMES = {
     "KernelSpectralClustering": "kernel_clustering",
     "LandmarkSpectralClustering": "landmark_clustering",
     "NystromSpectralClustering": "landmark_clustering",
+    "open_rows": "sources",
 }
 _MODULES = ("datasets", "kernels", "metrics", "self_expression", "theory")
 

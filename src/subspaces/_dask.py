@@ -6,7 +6,6 @@ process. A worker that dies takes its blocks with it, and Dask computes those ag
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 

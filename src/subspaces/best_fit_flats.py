@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from subspaces._array import Array
+from subspaces._engine import Rows, open_feed
 from subspaces._log import report
 from subspaces._validation import (
     check_integer,
     check_n_clusters,
     check_option,
-    check_rows,
     is_auto,
     warn_if_empty,
 )
@@ -139,12 +138,12 @@ class LBF(FlatsClustering):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2)
-        self._check_parameters(x)
-        rng = check_random_state(self.random_state)
-        rows = prepare(x, unit=self.normalize)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
+        rng = feed.rng
+        self._check_parameters(feed.rows)
+        rows = prepare(feed.rows, unit=self.normalize)
         dim = self._choose_size(rows, rng)
         count = CANDIDATES_PER_CLUSTER * self.n_clusters_ if is_auto(self.n_candidates) else int(self.n_candidates)
         candidates = candidate_flats(
@@ -160,6 +159,7 @@ class LBF(FlatsClustering):
             fit = nearest_flats(rows, flats)
         self._keep(rows, fit, rng)
         warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and n_candidates")
+        self._deliver(feed)
         return self
 
     def _check_parameters(self, x: Array) -> None:

@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array, Indices, Labels, concatenate, follow, to_host, unit_rows
-from subspaces._engine import PER_ROW, Feed, Rows, open_feed
+from subspaces._engine import Feed, Rows, open_feed
 from subspaces._log import report
 from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
+from subspaces.fed import FedMixin
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.kernels import FeatureMap
 from subspaces.kernels._base import stack
@@ -63,6 +64,7 @@ class Draw:
 
 
 class FeatureClustering(
+    FedMixin,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     ClusterMixin,  # type: ignore[misc]
@@ -114,35 +116,14 @@ class FeatureClustering(
         self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
         self._describe_clusters(rows)
         warn_if_empty(self.labels_, self.n_clusters_, self._remedy)
-        self._deliver()
+        self._deliver(self.__dict__.pop("_feed"))
         return self
-
-    def _deliver(self) -> None:
-        """Labels of all rows, where they are wanted."""
-        feed = self.__dict__.pop("_feed")
-        if feed.is_sampled:
-            # What is told of each row is told of those at hand only.
-            for name in PER_ROW:
-                self.__dict__.pop(name, None)
-            self.labels_ = feed.map(self._labels_of)
-        else:
-            self.labels_ = feed.deliver(self.labels_)
-
-    def predict(self, X: Rows) -> Labels:
-        """Cluster (n,) of each row of `X` (n, p), seen or new."""
-        return self._map(X, self._labels_of)
 
     def transform(self, X: Rows) -> Array:
         """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
         return self._map(X, self._embedding_of)
 
-    def _map(self, X: Rows, function: Callable[[Array], Any]) -> Any:
-        """What `function` gives for each row of `X` (n, p), where the rows are."""
-        check_is_fitted(self)
-        return open_feed(self, X).map(function)
-
     def _labels_of(self, x: Array) -> Labels:
-        """Cluster (b,) of each of the checked rows (b, p), in any array library."""
         # Maps that only know NumPy leave the device for it.
         return follow(self._nearest_clusters(self._preparation(x)), x)
 

@@ -6,16 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, inverse, unit_rows
+from subspaces._array import Array, Labels, follow, inverse, namespace, unit_rows
+from subspaces._engine import Rows, open_feed
 from subspaces._log import report
 from subspaces._threads import one_thread
-from subspaces._validation import check_integer, check_n_clusters, check_rows, is_auto, warn_if_empty
+from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
+from subspaces.fed import FedMixin
 from subspaces.kernel_graph import best_plain_partition
 from subspaces.kernels._bandwidth import check_scale
 from subspaces.kernels.exact import gaussian_kernel
@@ -35,7 +36,13 @@ TIE = 1e-3
 N_STARTS = 10
 
 
-class KASP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KASP(
+    FedMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Fast approximate spectral clustering by k-means.
 
     k-means replaces the rows by a thousand centroids, exact spectral clustering labels these, and every row takes the
@@ -104,13 +111,13 @@ class KASP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        feed = open_feed(self, X, rng=check_random_state(self.random_state))
+        x, rng = feed.rows, feed.rng
         self._check_parameters(x)
-        rng = check_random_state(self.random_state)
         # Distances do not change when all rows move, and near the origin they lose no digits.
-        self._preparation = prepare_rows(x, center=True, unit=False, max_columns=None)
+        self._preparation = prepare_rows(x, center=True, unit=False, max_columns=None, moments=feed.moments)
         rows = self._preparation(x)
         count = self._count(len(rows))
         report(self.verbose, "moving %d centroids", count)
@@ -119,17 +126,18 @@ class KASP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.labels_ = self.centroid_labels_[nearest_centers(rows, self._centroids)]
         self.centroids_ = self._centroids + self._preparation.mean
         warn_if_empty(self.labels_, self.n_clusters, "look at n_centroids and sigma")
+        self._deliver(feed)
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """Cluster (n,) of each row of `X` (n, p), seen or new: that of its nearest centroid."""
-        nearest = self._nearest(X)
-        return self.centroid_labels_[nearest]
-
-    def transform(self, X: ArrayLike) -> Array:
+    def transform(self, X: Rows) -> Array:
         """Spectral embedding of the centroid nearest to each row of `X` (n, p), unit rows: (n, n_components_)."""
-        nearest = self._nearest(X)
-        return self._embedding[nearest]
+        return self._map(X, self._embedding_of)
+
+    def _labels_of(self, x: Array) -> Labels:
+        return self._of_nearest(self.centroid_labels_, x)
+
+    def _embedding_of(self, x: Array) -> Array:
+        return self._of_nearest(self._embedding, x)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -169,9 +177,10 @@ class KASP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.centroid_labels_ = assign_embedded(vectors, partition)
         self._embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(self._centroids.dtype)
 
-    def _nearest(self, X: ArrayLike) -> Labels:
-        check_is_fitted(self)
-        return nearest_centers(self._preparation(check_rows(self, X, reset=False)), self._centroids)
+    def _of_nearest(self, values: NDArray[Any], x: Array) -> Any:
+        """The `values` (m, ...) of the centroid nearest to each row of `x` (n, p): (n, ...)."""
+        nearest = nearest_centers(self._preparation(x), self._centroids)
+        return namespace(x).take(follow(values, x), nearest, axis=0)
 
 
 def choose_centroids(x: Array, count: int, rng: np.random.RandomState) -> Array:

@@ -13,15 +13,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices, Labels, unit_rows
+from subspaces._array import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
 from subspaces._blocks import row_blocks
+from subspaces._engine import Rows, open_feed
 from subspaces._log import report
 from subspaces._threads import one_thread
 from subspaces._validation import (
     check_integer,
     check_n_clusters,
     check_option,
-    check_rows,
     is_auto,
     warn_if_empty,
 )
@@ -30,6 +30,8 @@ from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
 from subspaces.cluster_model import MODEL_ROWS
 from subspaces.description import describe
+from subspaces.device_flats import DeviceFlats
+from subspaces.fed import FedMixin
 from subspaces.flat_dimension import level_knee, log_level, search_dims
 from subspaces.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
 from subspaces.partition import at_most
@@ -196,7 +198,13 @@ def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.Random
     return int(decide_dim(x, n_clusters, affine=affine, rng=rng, verbose=verbose).chosen["subspace_dim"])
 
 
-class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class FlatsClustering(
+    FedMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """What estimators share that give each row to the nearest of `flats_`, one flat for each cluster."""
 
     flats_: Flats
@@ -208,30 +216,41 @@ class FlatsClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     verbose: int
     _unit: bool  # whether the rows of fit were scaled
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """Cluster (n,) of each row of `X` (n, p), seen or new: that of the nearest flat."""
-        return nearest_flats(self._check_new(X), self.flats_).labels
-
-    def transform(self, X: ArrayLike) -> Array:
+    def transform(self, X: Rows) -> Array:
         """Distance of each row of `X` (n, p) to the flat of each cluster: (n, K)."""
-        rows = self._check_new(X)
+        return self._map(X, self._distances_of)
+
+    def score(self, X: Rows, y: None = None) -> float:
+        """Minus the mean energy of the rows of `X` (n, p): larger is better. It grows with subspace_dim and K."""
+        check_is_fitted(self)
+        count, energy = open_feed(self, X).sum(self._energy_of, "energy")
+        return -float(energy) / float(count)
+
+    def _labels_of(self, x: Array) -> Labels:
+        rows = prepare(x, unit=self._unit)
+        if is_host(x):
+            return nearest_flats(rows, self.flats_).labels
+        xp = namespace(x)
+        return xp.astype(DeviceFlats(self.flats_).nearest(rows, 1)[1][:, 0], xp.int32)
+
+    def _distances_of(self, x: Array) -> Array:
+        rows = prepare(x, unit=self._unit)
+        xp = namespace(rows)
+        if not is_host(x):
+            return xp.sqrt(DeviceFlats(self.flats_).table(rows))
         squared_distances = distances_to(self.flats_)
         blocks = row_blocks(len(rows), distance_row_bytes(self.flats_, rows.dtype))
         return np.concatenate([np.sqrt(squared_distances(rows[block])) for block in blocks])
 
-    def score(self, X: ArrayLike, y: None = None) -> float:
-        """Minus the mean energy of the rows of `X` (n, p): larger is better. It grows with subspace_dim and K."""
-        rows = self._check_new(X)
-        return -nearest_flats(rows, self.flats_, loss=getattr(self, "loss", "median")).energy / len(rows)
+    def _energy_of(self, x: Array) -> tuple[Any, ...]:
+        rows = prepare(to_host(x), unit=self._unit)
+        fit = nearest_flats(rows, self.flats_, loss=getattr(self, "loss", "median"))
+        return np.asarray(float(len(rows))), np.asarray(fit.energy)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _check_new(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        return prepare(check_rows(self, X, reset=False), unit=self._unit)
 
     def _choose_size(self, rows: Array, rng: np.random.RandomState) -> int:
         """Find the number of clusters and return the dimension of their flats: the user's, or the best of a search."""
@@ -377,12 +396,12 @@ class KFlats(FlatsClustering):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2)
-        self._check_parameters(x)
-        rng = check_random_state(self.random_state)
-        rows = prepare(x, unit=self.normalize)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
+        rng = feed.rng
+        self._check_parameters(feed.rows)
+        rows = prepare(feed.rows, unit=self.normalize)
         dim = self._choose_size(rows, rng)
         fit = best_kflats(
             rows,
@@ -394,6 +413,7 @@ class KFlats(FlatsClustering):
         )
         self._keep(rows, fit, rng)
         warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and init")
+        self._deliver(feed)
         return self
 
     def _starts(self, rows: Array, dim: int, rng: np.random.RandomState) -> list[Flats]:

@@ -6,13 +6,12 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, follow, namespace, to_host
+from subspaces._array import Array, Labels, follow, is_dask, namespace, to_host
+from subspaces._engine import Feed, Rows, open_feed
 from subspaces._log import report
 from subspaces._validation import (
     check_integer,
@@ -24,19 +23,21 @@ from subspaces._validation import (
     warn_if_empty,
 )
 from subspaces.cluster_flats import cluster_flats
+from subspaces.fed import FedMixin
 from subspaces.graph import spectral_labels
 from subspaces.kflats import nearest_flats
 from subspaces.partition import vector_counts
 from subspaces.residuals import cluster_grams, least_residual
 from subspaces.rows import RowPreparation, labels_of_copies
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
+from subspaces.sources import is_source
 
 SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
 # More rows than this share without a finished code are worth a warning.
 UNFINISHED_SHARE = 0.1
 
 
-class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class _SelfExpressive(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """What SSC and SSSC share: rows are prepared, coded on each other, and the graph of their codes is cut."""
 
     n_clusters: int
@@ -69,11 +70,12 @@ class _SelfExpressive(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._preparation = RowPreparation(mean if moved else np.zeros_like(mean), None, self.normalize_)
         return self._preparation(x)
 
-    def _check_new(self, X: ArrayLike) -> tuple[Array, Array]:
-        """New rows, and as they are prepared."""
-        check_is_fitted(self)
-        x = check_rows(self, X, reset=False, device=True)
-        return x, self._preparation(x)
+    def _rows_to_fit(self, X: Rows) -> tuple[Array, Feed | None]:
+        """Checked rows, where they are if that is an array, and the feed they came from if it is none."""
+        if not is_source(X) and not is_dask(X):
+            return check_rows(self, X, reset=True, min_features=2, device=True), None
+        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
+        return feed.rows, feed
 
     def _cluster(self, rows: Array, rng: np.random.RandomState) -> Labels:
         """Clusters (m,) of rows (m, p) by the graph of their codes; where only copies can share one, these do."""
@@ -195,9 +197,9 @@ class SSC(_SelfExpressive):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2, device=True)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        x, feed = self._rows_to_fit(X)
         self._check_parameters(x)
         dim = None
         if not is_auto(self.subspace_dim):
@@ -211,16 +213,20 @@ class SSC(_SelfExpressive):
         self.outlier_scores_ = follow(np.asarray(abs(self.codes_).sum(axis=1)).ravel(), x)
         self.labels_ = follow(labels, x)
         warn_if_empty(labels, self.n_clusters, "look at the solver and its alpha")
+        if feed is not None:
+            self._deliver(feed)
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) by the nearest flat of a cluster.
 
         Codes label the rows of `fit` as a whole, flats label one row by itself: on those rows the two agree for most,
         and `labels_` is the better.
         """
-        x, rows = self._check_new(X)
-        return follow(nearest_flats(to_host(rows), self._flats).labels, x)
+        return super().predict(X)
+
+    def _labels_of(self, x: Array) -> Labels:
+        return follow(nearest_flats(to_host(self._preparation(x)), self._flats).labels, x)
 
 
 class SSSC(_SelfExpressive):
@@ -300,9 +306,9 @@ class SSSC(_SelfExpressive):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2, device=True)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        x, feed = self._rows_to_fit(X)
         self._check_parameters(x)
         ridge = check_positive("ridge", self.ridge)
         hint = f"every one of n_clusters={self.n_clusters} clusters needs a row in the sample"
@@ -319,12 +325,16 @@ class SSSC(_SelfExpressive):
         everyone[self.sample_indices_] = labels
         self.labels_ = follow(everyone, x)
         warn_if_empty(everyone, self.n_clusters, "look at n_in_sample, or the solver and its alpha")
+        if feed is not None:
+            self._deliver(feed)
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) that reproduces it best: the rule for all rows outside the sample."""
-        x, rows = self._check_new(X)
-        return follow(least_residual(self._residual_rows(rows), self._grams), x)
+        return super().predict(X)
+
+    def _labels_of(self, x: Array) -> Labels:
+        return follow(least_residual(self._residual_rows(self._preparation(x)), self._grams), x)
 
     def _residual_rows(self, rows: Array) -> Array:
         return to_host(rows if self._length is None else homogeneous(rows, self._length))

@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels
+from subspaces._array import Array, Labels, follow, to_host
 from subspaces._blocks import row_blocks
+from subspaces._engine import Rows, open_feed
 from subspaces._log import report
 from subspaces._validation import (
     check_integer,
     check_n_clusters,
     check_option,
-    check_rows,
     is_auto,
     warn_if_empty,
 )
+from subspaces.fed import FedMixin
 from subspaces.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
 from subspaces.graph import spectral_labels
 from subspaces.kflats import check_dim, choose_dim, prepare, rounding
@@ -82,7 +81,7 @@ def votes(x: Array, flats: Flats, scales: Array, labels: Labels, *, n_nearest: i
     return result
 
 
-class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Spectral clustering by local best-fit flats.
 
     A flat is fitted to the neighbourhood of every row; two rows are alike where each lies near the flat of the other.
@@ -166,11 +165,11 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p)."""
-        x = check_rows(self, X, reset=True, min_features=2)
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
+        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
+        x, rng = feed.rows, feed.rng
         self._check_parameters(x)
-        rng = check_random_state(self.random_state)
         self._unit = self.normalize
         rows = prepare(x, unit=self._unit)
         dim = self.subspace_dim
@@ -191,19 +190,23 @@ class SLBF(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
         copies = labels_of_copies(rows, self.n_clusters)
         # Where only copies can share a cluster, these do.
-        self.labels_ = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng) if copies is None else copies
+        self._voices = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng) if copies is None else copies
+        self.labels_ = self._voices
         warn_if_empty(self.labels_, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
+        self._deliver(feed)
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), by a vote of its nearest flats.
 
         A new row has no flat, so weights are those of its distances to the flats of `fit`. The cut of the graph sees
         more than this: a row of `fit` can get another label than in `labels_`.
         """
-        check_is_fitted(self)
-        rows = prepare(check_rows(self, X, reset=False), unit=self._unit)
-        return votes(rows, self.flats_, self._scales, self.labels_, n_nearest=self.n_nearest)
+        return super().predict(X)
+
+    def _labels_of(self, x: Array) -> Labels:
+        rows = prepare(to_host(x), unit=self._unit)
+        return follow(votes(rows, self.flats_, self._scales, self._voices, n_nearest=self.n_nearest), x)
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
