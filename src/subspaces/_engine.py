@@ -1,8 +1,8 @@
 """Rows wherever they are: a sample of them here, sums over all of them, and a result for each.
 
-An estimator decides everything on the rows of a `Feed`, which are all there are, or a sample where they are many or not
-in memory. What it needs of all rows are sums over blocks and functions of each block, and how these are computed is the
-business of the feed: in this process, from an array or from files (`SourceFeed`), or on a cluster (`_dask.py`).
+An estimator decides everything on the rows of a `Feed`, which are all there are, or a sample where they are many. What
+it needs of all rows are sums over blocks and functions of each block, and how these are computed is the business of the
+feed: in this process, from an array or from files (`SourceFeed`), or on a cluster (`_dask.py`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,32 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.random import sample_without_replacement
 
-from subspaces._array import Array, concatenate, is_dask, is_device_array, to_device, to_host
-from subspaces._checkpoint import Checkpoint
+from subspaces._array import Array, Indices, concatenate, follow, is_dask, is_device_array, is_host, to_device, to_host
+from subspaces._checkpoint import Checkpoint, has_begun
 from subspaces._validation import check_columns, check_range, check_rows
 from subspaces.moments import Moments, block_sums, moments_of_sums
-from subspaces.sources import LabelWriter, RowSource, is_source, open_rows, prefetched
+from subspaces.sources import (
+    FeedOptions,
+    LabelWriter,
+    RowSource,
+    check_label_path,
+    is_source,
+    open_rows,
+    partial_path,
+    prefetched,
+)
 
 # Everything is decided on at most this many rows; all others take part in sums and are labelled.
 FIT_ROWS = 100_000
+# A sample of rows that are not in memory takes at most this share of the memory limit, since rows are copied, projected
+# and scaled; but it is never smaller than the second number.
+SAMPLE_SHARE = 8
+LEAST_ROWS = 1000
+# Moments are summed about the mean of this many rows: near the mean of all, sums of squares lose no digits.
+ORIGIN_ROWS = 1000
 # Attributes of estimators that tell something of each row beside its label; only of those at hand.
 PER_ROW = ("outlier_scores_", "confidence_")
-# A sample takes at most this share of the memory limit: rows are copied, projected and scaled.
-SAMPLE_SHARE = 8
-
+NO_ROWS = "X has no rows: a minimum of 1 is required."
 
 # What estimators take: an array, or whatever `open_rows` opens.
 Rows: TypeAlias = Any
@@ -45,12 +58,8 @@ class Feed(ABC):
     n_rows: int
     rows: Array  # (m, p), NumPy: all of them, or a sample
     is_sampled: bool  # whether there are more rows than those
+    moments: Moments | None = None  # of all rows, where there are more than those, which know their own
     rng: np.random.RandomState  # of every draw
-
-    @property
-    def moments(self) -> Moments | None:
-        """Moments of all rows where there are more than the sample, which knows its own."""
-        return None
 
     @abstractmethod
     def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
@@ -60,13 +69,17 @@ class Feed(ABC):
     def map(self, function: BlockFunction) -> Any:
         """What `function` returns for the rows of each block, one after another, where the rows are."""
 
-    def deliver(self, result: NDArray[Any]) -> Any:
-        """A NumPy `result` for all rows, which are at hand, where they came from or where it is wanted."""
-        return result
+    def label(self, function: BlockFunction) -> Any:
+        """The labels that `function` returns for the rows of each block, where the rows are or labels are wanted."""
+        return self.map(function)
+
+    def deliver(self, labels: NDArray[Any]) -> Any:
+        """NumPy `labels` of all rows, which are at hand, where the rows came from or labels are wanted."""
+        return labels
 
 
 class ArrayFeed(Feed):
-    """Few rows, all of them here."""
+    """Rows that are all here, in one block."""
 
     is_sampled = False
 
@@ -82,85 +95,126 @@ class ArrayFeed(Feed):
         return function(self.rows)
 
 
-class SourceFeed(Feed):
+class BlockFeed(Feed):
+    """Rows in blocks; after `draw` their moments are known, and a sample is here, or all of them if they are few."""
+
+    n_columns: int
+    column_names: tuple[str, ...] | None
+    dtype: np.dtype[Any]  # of blocks
+    sample_bytes: float = FeedOptions().memory_limit / SAMPLE_SHARE
+
+    def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
+        """Walk over all rows once, then take the rows to decide on."""
+        self.rng = rng
+        first = self._first_rows(ORIGIN_ROWS)
+        check_range(first)
+        origin = first.mean(axis=0, dtype=np.float64)
+        count, total, products = self.sum(partial(block_sums, origin=origin), "moments")
+        moments = moments_of_sums(count, total, products, origin)
+        self.n_rows = moments.n_rows
+        size = self._sample_size()
+        self.is_sampled = size < self.n_rows
+        index = np.arange(min(size, self.n_rows))
+        if self.is_sampled:
+            self.moments = moments
+            index = np.sort(sample_without_replacement(self.n_rows, size, random_state=rng))
+        self.rows = self._take(index)
+
+    def _sample_size(self) -> int:
+        room = self.sample_bytes / (self.n_columns * self.dtype.itemsize)
+        return int(min(FIT_ROWS, max(LEAST_ROWS, room)))
+
+    @abstractmethod
+    def _first_rows(self, count: int) -> Array:
+        """Some rows (m, p) of the first block that has any, at most `count`, as NumPy."""
+
+    @abstractmethod
+    def _take(self, index: Indices) -> Array:
+        """The rows (m, p) at ascending `index` (m,), as NumPy."""
+
+
+class SourceFeed(BlockFeed):
     """Rows that are read in blocks by this process, each block while the one before is worked on."""
 
-    def __init__(self, source: RowSource) -> None:
-        self._source = source
-        self.n_columns, self.column_names = source.n_columns, source.column_names
+    def __init__(self, source: RowSource, *, in_memory: bool = False) -> None:
+        self._source, self._options = source, source.options
+        self.n_columns, self.column_names, self.dtype = source.n_columns, source.column_names, source.dtype
+        # Nobody sets a limit for rows that are in memory already.
+        self.sample_bytes = np.inf if in_memory else source.options.memory_limit / SAMPLE_SHARE
         self._checkpoint: Checkpoint | None = None
-        self._moments: Moments | None = None
         self._passes: Counter[str] = Counter()
 
     def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
-        """Learn the moments of all rows and hold a sample of them, or all if they are few."""
-        options = self._source.options
-        if options.checkpoint is not None:
-            self._checkpoint = Checkpoint(options.checkpoint, estimator, self._source)
-            rng = self._checkpoint.generator(rng)
-        self.rng = rng
-        origin = to_host(next(iter(self._source.blocks()))[:1, :])[0].astype(np.float64)
-        count, total, products = self.sum(partial(block_sums, origin=origin), "moments")
-        self._moments = moments_of_sums(count, total, products, origin)
-        self.n_rows = self._moments.n_rows
-        self.is_sampled = self._sample_size() < self.n_rows
-        index = np.arange(self.n_rows)
-        if self.is_sampled:
-            index = np.sort(sample_without_replacement(self.n_rows, self._sample_size(), random_state=rng))
-        self.rows = to_host(self._source.take(index))
-
-    def _sample_size(self) -> int:
-        row_bytes = self._source.n_columns * np.dtype(self._source.dtype).itemsize
-        return max(1000, min(FIT_ROWS, self._source.options.memory_limit // (SAMPLE_SHARE * row_bytes)))
-
-    @property
-    def moments(self) -> Moments | None:
-        return self._moments if self.is_sampled else None
+        folder = self._options.checkpoint
+        if self._options.labels is not None:
+            # A file that is there already is a result of the run that goes on, or none of ours.
+            check_label_path(self._options.labels, overwrite=folder is not None and has_begun(folder))
+        if folder is not None:
+            self._checkpoint = Checkpoint(folder, estimator, self._source, rng)
+            rng = self._checkpoint.rng
+        super().draw(estimator, rng)
 
     def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
         self._passes[name] += 1
         name = f"{name}-{self._passes[name]}"
         done, totals, over = self._reached(name)
-        for number, block in enumerate(() if over else self._blocks(done), start=done + 1):
-            found = function(block)
-            totals = found if totals is None else tuple(old + new for old, new in zip(totals, found, strict=True))
-            self._keep(name, number, totals)
-            done = number
+        if not over:
+            with prefetched(self._blocks(done)) as blocks:
+                for number, block in enumerate(blocks, start=done + 1):
+                    found = function(block)
+                    totals = found if totals is None else tuple(map(_plus, totals, found))
+                    self._keep(name, number, totals)
+                    done = number
         if totals is None:
-            raise ValueError("X has no rows: a minimum of 1 is required.")
+            raise ValueError(NO_ROWS)
         totals = tuple(map(to_host, totals))
-        self._keep(name, done, totals, over=True)
+        if not over:
+            self._keep(name, done, totals, over=True)
         return totals
 
     def map(self, function: BlockFunction) -> Any:
-        if self._source.options.labels is not None or self._checkpoint is not None:
-            return self._map_to_disk(function)
-        return concatenate([self._result(function(block)) for block in self._blocks()])
+        moved = self._options.device is not None
+        with prefetched(self._blocks()) as blocks:
+            found = concatenate([to_host(function(block)) if moved else function(block) for block in blocks])
+        return self._source.follow(found) if moved else found
 
-    def deliver(self, result: NDArray[Any]) -> Any:
-        if self._source.options.labels is None:
-            return self._source.follow(result)
-        with LabelWriter(self._source.options.labels, len(result)) as writer:
-            writer.write(0, result)
-        return np.load(self._source.options.labels, mmap_mode="r")
+    def label(self, function: BlockFunction) -> Any:
+        if self._options.labels is None and self._checkpoint is None:
+            return self.map(function)
+        return self._write(function)
 
-    def _map_to_disk(self, function: BlockFunction) -> NDArray[Any]:
+    def deliver(self, labels: NDArray[Any]) -> Any:
+        path = self._options.labels
+        if path is None:
+            return self._source.follow(labels)
+        with LabelWriter(path, len(labels), overwrite=self._checkpoint is not None) as writer:
+            writer.write(0, labels)
+        return np.load(path, mmap_mode="r")
+
+    def _write(self, function: BlockFunction) -> NDArray[np.int32]:
         """Labels written as they are found; the file is there when all of them are."""
-        path = self._source.options.labels
+        path, kept = self._options.labels, self._checkpoint is not None
         if path is None:
             assert self._checkpoint is not None
             path = self._checkpoint.folder / "labels.npy"
+        check_label_path(path, overwrite=kept)
         done, reached, over = self._reached("labels")
         row = 0 if reached is None else int(reached[0])
-        kept = self._checkpoint is not None
-        if not over:
-            with LabelWriter(path, self._count(), resumable=kept, resume=done > 0, overwrite=kept) as writer:
-                for number, block in enumerate(self._blocks(done), start=done + 1):
-                    labels = to_host(function(block))
-                    writer.write(row, labels)
-                    row += len(labels)
-                    self._keep("labels", number, (np.asarray(row),), before=writer.flush)
-            self._keep("labels", 0, (np.asarray(row),), over=True)
+        if over and path.exists():
+            return np.load(path, mmap_mode="r")
+        if over or not partial_path(path).exists():
+            # What was written has been removed.
+            done = row = 0
+        with (
+            LabelWriter(path, self._count(), resumable=kept, resume=done > 0, overwrite=kept) as writer,
+            prefetched(self._blocks(done)) as blocks,
+        ):
+            for number, block in enumerate(blocks, start=done + 1):
+                labels = to_host(function(block))
+                writer.write(row, labels)
+                row += len(labels)
+                self._keep("labels", number, (np.asarray(row),), before=writer.flush)
+        self._keep("labels", 0, (np.asarray(row),), over=True)
         return np.load(path, mmap_mode="r")
 
     def _reached(self, name: str) -> tuple[int, tuple[Any, ...] | None, bool]:
@@ -172,20 +226,26 @@ class SourceFeed(Feed):
 
     def _count(self) -> int:
         """The number of rows, by a pass if need be."""
-        known = self._moments.n_rows if self._moments is not None else self._source.n_rows
-        return sum(len(block) for block in self._source.blocks()) if known is None else known
+        known = getattr(self, "n_rows", self._source.n_rows)
+        return sum(int(block.shape[0]) for block in self._source.blocks()) if known is None else known
 
     def _blocks(self, start: int = 0) -> Iterator[Array]:
-        """Blocks of checked rows where they are to be worked on."""
-        blocks = self._source.blocks(start)
-        device = self._source.options.device
-        for block in prefetched(blocks if device is None else (to_device(block, device) for block in blocks)):
+        """Blocks of checked rows from number `start` on, where they are to be worked on."""
+        for block in self._source.blocks(start):
+            if self._options.device is not None:
+                block = to_device(to_host(block), self._options.device)
             check_range(block)
             yield block
+            # Not to be held while the next one is read.
+            del block
 
-    def _result(self, values: Any) -> Any:
-        """What was computed on a device for rows that came from the host goes back there."""
-        return values if self._source.options.device is None else to_host(values)
+    def _first_rows(self, count: int) -> Array:
+        for block in self._source.blocks():
+            return to_host(block[:count, :])
+        raise ValueError(NO_ROWS)
+
+    def _take(self, index: Indices) -> Array:
+        return to_host(self._source.take(index))
 
 
 def open_feed(
@@ -193,21 +253,28 @@ def open_feed(
 ) -> Feed:
     """The rows of `X` for an estimator: to be fitted, with a generator `rng`, or already fitted."""
     fits = rng is not None
-    if is_dask(X):
-        from subspaces._dask import DaskFeed
-
-        feed: Any = DaskFeed(X)
-    elif is_source(X) or is_device_array(X):
-        feed = SourceFeed(open_rows(X))
+    feed = _block_feed(X)
+    if feed is not None:
+        check_columns(estimator, feed.n_columns, feed.column_names, reset=fits, min_features=min_features)
     else:
         x = check_rows(estimator, X, reset=fits, min_features=min_features)
         if len(x) <= FIT_ROWS or not fits:
             return ArrayFeed(x, rng)
-        feed = SourceFeed(open_rows(x))
-    check_columns(estimator, feed.n_columns, feed.column_names, reset=fits, min_features=min_features)
+        feed = SourceFeed(open_rows(x), in_memory=True)
     if rng is not None:
         feed.draw(estimator, rng)
     return feed
+
+
+def _block_feed(X: Rows) -> BlockFeed | None:
+    """The rows of `X` in blocks; None where it is an array of NumPy, or what becomes one."""
+    if is_dask(X):
+        from subspaces._dask import DaskFeed
+
+        return DaskFeed(X)
+    if is_source(X):
+        return SourceFeed(open_rows(X))
+    return SourceFeed(open_rows(X), in_memory=True) if is_device_array(X) else None
 
 
 def lean(function: BlockFunction) -> BlockFunction:
@@ -219,3 +286,8 @@ def lean(function: BlockFunction) -> BlockFunction:
     for name in ("labels_", *PER_ROW):
         light.__dict__.pop(name, None)
     return getattr(light, function.__name__)
+
+
+def _plus(total: Any, found: Any) -> Any:
+    """One more block; a total that was kept on disk goes where the blocks are."""
+    return (follow(total, found) if is_host(total) else total) + found

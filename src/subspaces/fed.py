@@ -17,7 +17,8 @@ class FedMixin:
 
     def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), seen or new."""
-        return self._map(X, self._labels_of)
+        check_is_fitted(self)
+        return open_feed(self, X).label(self._labels_of)
 
     def _labels_of(self, x: Array) -> Labels:
         """Cluster (b,) of each of the checked rows (b, p), in their array library."""
@@ -36,4 +37,4 @@ class FedMixin:
         # What is told of single rows is told of those at hand only.
         for name in PER_ROW:
             self.__dict__.pop(name, None)
-        self.labels_ = feed.map(self._labels_of)
+        self.labels_ = feed.label(self._labels_of)

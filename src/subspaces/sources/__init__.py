@@ -5,8 +5,18 @@
 
 from subspaces.sources._base import FeedOptions, RowSource
 from subspaces.sources._bytes import parse_bytes
-from subspaces.sources._labels import LabelWriter
+from subspaces.sources._labels import LabelWriter, check_label_path, partial_path
 from subspaces.sources._open import is_source, open_rows
 from subspaces.sources._prefetch import prefetched
 
-__all__ = ["FeedOptions", "LabelWriter", "RowSource", "is_source", "open_rows", "parse_bytes", "prefetched"]
+__all__ = [
+    "FeedOptions",
+    "LabelWriter",
+    "RowSource",
+    "check_label_path",
+    "is_source",
+    "open_rows",
+    "parse_bytes",
+    "partial_path",
+    "prefetched",
+]

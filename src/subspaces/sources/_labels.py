@@ -36,11 +36,11 @@ class LabelWriter:
         resume: bool = False,
     ) -> None:
         self.path = Path(path).expanduser().absolute()
-        self.partial = self.path.with_name(f".{self.path.name}.partial")
+        self.partial = partial_path(self.path)
         self._n_rows, self._dtype = int(n_rows), np.dtype(dtype)
         self._overwrite, self._resumable, self._resumed = overwrite, resumable or resume, resume
         self._written: list[tuple[int, int]] = []  # rows from and to, apart and ascending
-        self._check_target()
+        check_label_path(self.path, overwrite=overwrite)
         self._header = _header(self._n_rows, self._dtype)
         self._file = self._open_partial() if resume else self._new_partial()
 
@@ -72,7 +72,7 @@ class LabelWriter:
         self.flush()
         self._file.close()
         try:
-            self._check_target()
+            check_label_path(self.path, overwrite=self._overwrite)
             os.replace(self.partial, self.path)
         except OSError:
             self.abort()
@@ -99,8 +99,6 @@ class LabelWriter:
             self.abort()
 
     def _new_partial(self) -> Any:
-        if not self.path.parent.is_dir():
-            raise FileNotFoundError(f"labels={str(self.path)!r} lies in a folder that does not exist: make it first.")
         self._file = self.partial.open("w+b")
         with self._failing():
             self._file.write(self._header)
@@ -119,12 +117,6 @@ class LabelWriter:
                 f"{self.partial} is not of {self._n_rows} labels of {self._dtype}: remove it, begin again."
             )
         return file
-
-    def _check_target(self) -> None:
-        if self.path.is_dir():
-            raise IsADirectoryError(f"labels={str(self.path)!r} is a folder: name a file in it.")
-        if self.path.exists() and not self._overwrite:
-            raise FileExistsError(f"labels={str(self.path)!r} exists: name another file, or remove it.")
 
     def _check_values(self, start: int, values: Any) -> Any:
         if values.ndim != 1 or values.dtype.kind not in "iu":
@@ -156,6 +148,21 @@ class LabelWriter:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             remedy = "the disk is full; free some space or name a file elsewhere" if full else error.strerror
             raise OSError(error.errno, f"labels cannot be written, {remedy}", str(self.path)) from error
+
+
+def partial_path(path: Path) -> Path:
+    """Where labels are until all of them are found."""
+    return path.with_name(f".{path.name}.partial")
+
+
+def check_label_path(path: Path, *, overwrite: bool = False) -> None:
+    """Refuse a file that labels cannot be written to: better before they are computed than after."""
+    if path.is_dir():
+        raise IsADirectoryError(f"labels={str(path)!r} is a folder: name a file in it.")
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"labels={str(path)!r} exists: name another file, or remove it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"labels={str(path)!r} lies in a folder that does not exist: make it first.")
 
 
 def _header(n_rows: int, dtype: np.dtype[Any]) -> bytes:
