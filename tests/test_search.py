@@ -294,7 +294,7 @@ class TestClimb:
     def climb(self, score, dims=DIMS):
         """Trials of a ladder of `dims`, each with a tight and a wide neighbourhood."""
         settings = [FlatSetting(dim, size, True, False) for dim in dims for size in (2 * dim + 2, 6 * dim + 4)]
-        trials = climb(settings, lambda each: replace(each, modularity=score(each)))
+        trials = climb(settings, lambda some: [replace(each, modularity=score(each)) for each in some])
         names = [(trial.dim, trial.neighborhood) for trial in trials]
         assert len(set(names)) == len(names)
         assert set(names) <= {(each.dim, each.neighborhood) for each in settings}
@@ -343,7 +343,7 @@ class TestSeparation:
         monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
         monkeypatch.setattr(search, "try_setting", lambda setting, *arguments: replace(setting))
         monkeypatch.setattr(search, "ask_joins", ask)
-        monkeypatch.setattr(search, "climb", lambda settings, attempt: [attempt(setting) for setting in settings])
+        monkeypatch.setattr(search, "climb", lambda settings, attempt: attempt(settings))
         return choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0), **options)
 
     def test_the_largest_dimension_that_shows_them_is_taken(self, monkeypatch):

@@ -6,6 +6,7 @@ Only this file knows array libraries by name. What it leaves to the array API wo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import array_api_compat
@@ -132,6 +133,13 @@ class Constants:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_values": self._values, "_copies": {}}
+
+
+def has_fused_kernel(x: Any) -> bool:
+    """Whether distances of the rows `x` (n, p) to flats have a kernel of their own: single precision on CUDA."""
+    if not array_api_compat.is_torch_array(x) or not x.is_cuda or str(x.dtype) != "torch.float32":
+        return False
+    return x.shape[1] <= 128 and find_spec("triton") is not None
 
 
 def lowest(table: Array, count: int) -> tuple[Array, Any]:

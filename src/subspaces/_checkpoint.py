@@ -92,7 +92,8 @@ class Checkpoint:
         if not path.exists():
             return 0, None, False
         try:
-            with np.load(path, allow_pickle=False) as kept:
+            # What is damaged would leave the file open.
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
                 run, done, over = (int(kept[key]) for key in ("run", "done", "over"))
                 sums = tuple(kept[f"sum{i}"] for i in range(len(kept.files) - 3))
         except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:

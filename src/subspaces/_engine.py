@@ -241,7 +241,7 @@ class SourceFeed(BlockFeed):
 
     def _first_rows(self, count: int) -> Array:
         for block in self._source.blocks():
-            return to_host(block[:count, :])
+            return to_host(block[: min(count, block.shape[0]), :])
         raise ValueError(NO_ROWS)
 
     def _take(self, index: Indices) -> Array:

@@ -10,9 +10,11 @@ from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class _OneThread:
@@ -80,6 +82,23 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
     with one_thread(), ThreadPoolExecutor(n_workers) as pool:
         # As a list, for errors to be raised here.
         list(pool.map(work, range(n_workers)))
+
+
+def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """What `function` gives for each of `items`, in their order, found `in_threads`."""
+    todo = list(items)
+    results: list[Any] = [None] * len(todo)
+
+    def work(number: int) -> None:
+        results[number] = function(todo[number])
+
+    in_threads(lambda: work, range(len(todo)))
+    return results
+
+
+def generators(rng: np.random.RandomState, count: int) -> list[np.random.RandomState]:
+    """Generators for work that is done side by side: what each draws does not depend on which is first."""
+    return [np.random.RandomState(int(seed)) for seed in rng.randint(2**31 - 1, size=count)]
 
 
 @cache

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels
+from subspaces._threads import generators, mapped
 from subspaces.feature_clustering import Draw
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, vector_counts
@@ -59,31 +60,34 @@ def half_opinions(
     votes[draw.inliers] = True
     columns = draw.psi.tocsc()
     counts = vector_counts(n_clusters)
-    opinions = []
+    halves: list[Indices] = []
     for _ in range(SPLITS):
-        shuffled = rng.permutation(n_landmarks)
-        for half in (shuffled[: n_landmarks // 2], shuffled[n_landmarks // 2 :]):
-            weights = row_stochastic(columns[:, np.sort(half)].tocsr())
-            known = np.asarray(weights.sum(axis=1)).ravel() > 0
-            sample = at_most(np.flatnonzero(known), OPINION_ROWS, rng)
-            seen = weights[sample]
-            spectrum = compute_spectrum(lambda seen=seen: iter((seen,)), max(counts), balanced=True)  # type: ignore[misc]
-            choice = choose_partition(
-                seen,
-                spectrum,
-                np.flatnonzero(votes[sample]),
-                n_clusters,
-                counts=counts,
-                n_starts=OPINION_STARTS,
-                polish=n_landmarks < n,
-                rng=rng,
-                kind=kind,
-                n_draws=1,
-            )
-            partition = choice.winner if final is None else final(weights, spectrum, choice, rng)
-            found = matched(draw.labels[sample], assign(seen, spectrum, partition), n_clusters)
-            opinions.append(opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters))))
-    return opinions
+        halves += np.array_split(rng.permutation(n_landmarks), [n_landmarks // 2])
+
+    def say(draw_of_half: tuple[Indices, np.random.RandomState]) -> Array:
+        half, own = draw_of_half
+        weights = row_stochastic(columns[:, np.sort(half)].tocsr())
+        known = np.asarray(weights.sum(axis=1)).ravel() > 0
+        sample = at_most(np.flatnonzero(known), OPINION_ROWS, own)
+        seen = weights[sample]
+        spectrum = compute_spectrum(lambda: iter((seen,)), max(counts), balanced=True)
+        choice = choose_partition(
+            seen,
+            spectrum,
+            np.flatnonzero(votes[sample]),
+            n_clusters,
+            counts=counts,
+            n_starts=OPINION_STARTS,
+            polish=n_landmarks < n,
+            rng=own,
+            kind=kind,
+            n_draws=1,
+        )
+        partition = choice.winner if final is None else final(weights, spectrum, choice, own)
+        found = matched(draw.labels[sample], assign(seen, spectrum, partition), n_clusters)
+        return opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters)))
+
+    return mapped(say, zip(halves, generators(rng, len(halves)), strict=True))
 
 
 def confidence(labels: Labels, opinions: Sequence[Array], inliers: Indices, *, voted: bool = False) -> Confidence:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array, Constants, lowest, namespace
+from subspaces._array import Array, Constants, device, has_fused_kernel, lowest, namespace
 from subspaces._blocks import row_blocks
 from subspaces.flats import Flats
 
@@ -29,12 +30,18 @@ class DeviceFlats:
         slices = [wide.bases[:, :, k] for k in range(self.dim)]
         stacked = np.concatenate(slices if self.linear else [*slices, -2 * centers]).T
         self._constants = Constants(np.ascontiguousarray(stacked), origin, np.einsum("mp,mp->m", centers, centers))
+        self._split: dict[str, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_split": {}}
 
     def table(self, x: Array) -> Array:
         """Squared distances (n, m) of rows (n, p)."""
         xp = namespace(x)
         stacked, origin, offsets = self._constants.like(x)
         rows = x if self.linear else x - origin
+        if has_fused_kernel(x):
+            return self._fused(x).table(rows)
         products = rows @ stacked
         along = xp.reshape(products[:, : self.dim * self.count], (rows.shape[0], self.dim, self.count))
         result = xp.sum(rows * rows, axis=1, keepdims=True) - xp.sum(along * along, axis=1)
@@ -46,12 +53,29 @@ class DeviceFlats:
     def nearest(self, x: Array, count: int) -> tuple[Array, Array]:
         """Squared distances (n, r) and indices (n, r) of the r = min(count, m) nearest flats, nearest first."""
         xp = namespace(x)
-        found = [lowest(self.table(rows), min(count, self.count)) for rows in self.blocks(x)]
-        values, index = zip(*found, strict=True)
+        count = min(count, self.count)
+        values, index = zip(*(self._nearest(rows, count) for rows in self.blocks(x)), strict=True)
         return xp.concat(values, axis=0), xp.concat(index, axis=0)
+
+    def _nearest(self, x: Array, count: int) -> tuple[Array, Array]:
+        if not has_fused_kernel(x):
+            return lowest(self.table(x), count)
+        rows = x if self.linear else x - self._constants.like(x)[1]
+        return self._fused(x).nearest(rows, count)
+
+    def _fused(self, x: Array) -> Any:
+        """The flats as the kernel wants them, on the device of `x`."""
+        from subspaces._triton import SplitFlats
+
+        key = str(device(x))
+        if key not in self._split:
+            stacked, _, offsets = self._constants.like(x)
+            self._split[key] = SplitFlats(stacked, offsets, self.count, self.dim)
+        return self._split[key]
 
     def blocks(self, x: Array) -> Iterator[Array]:
         """Rows (n, p) in blocks whose products fit."""
-        row_bytes = 2 * (self.dim + 2) * self.count * namespace(x).finfo(x.dtype).bits // 8
+        n_tables = 2 if has_fused_kernel(x) else 2 * (self.dim + 2)
+        row_bytes = n_tables * self.count * namespace(x).finfo(x.dtype).bits // 8
         for rows in row_blocks(x.shape[0], row_bytes, budget=DEVICE_BYTES):
             yield x[rows, :]

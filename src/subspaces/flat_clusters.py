@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, Labels, is_host, namespace
+from subspaces._array import Array, Indices, Labels, is_host, like, namespace
 from subspaces._blocks import row_blocks
+from subspaces._threads import mapped
 from subspaces.cluster_count import codes_by_count
 from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 from subspaces.device_flats import DeviceFlats
@@ -35,10 +36,13 @@ def flat_partition(
     choice: PartitionChoice,
     n_clusters: int,
     rng: np.random.RandomState,
+    *,
+    max_starts: int = MAX_STARTS,
 ) -> Partition | None:
     """The partition by the flats that describe some rows (m, p) best; None where clusters are not flat.
 
-    psi (n, D) are all rows, of which `sample` (m,) are described; the candidates of `choice` are where to begin.
+    psi (n, D) are all rows, of which `sample` (m,) are described; up to `max_starts` of the candidates of `choice`
+    are where to begin.
     """
     weights = psi[sample]
     ranked = sorted(choice.candidates, key=lambda each: (-each.separation, -each.modularity))
@@ -46,7 +50,7 @@ def flat_partition(
     for candidate in (choice.winner, choice.density, choice.balanced, *ranked):
         labels = assign(weights, spectrum, candidate)
         starts.setdefault(labels.tobytes(), labels)
-        if len(starts) == MAX_STARTS:
+        if len(starts) == max_starts:
             break
     code = shortest_flat_code(rows, list(starts.values()), n_clusters, rng)
     if code is None:
@@ -76,15 +80,23 @@ def nearest_flats(x: Array, flats: Sequence[Flats]) -> Labels:
     """
     p = x.shape[1]
     if not is_host(x):
-        xp = namespace(x)
-        tables = [DeviceFlats(flat).table(x)[:, 0] / (p - flat.dim) for flat in flats]
-        return xp.astype(xp.argmin(xp.stack(tables, axis=0), axis=0), xp.int32)
+        return _nearest_on_device(x, flats)
     labels = np.empty(len(x), np.int32)
     distances = [(distances_to(flat), p - flat.dim) for flat in flats]
     for rows in row_blocks(len(x), (len(flats) + p) * 8):
         table = [of_rows(x[rows])[:, 0] / free for of_rows, free in distances]
         labels[rows] = np.argmin(table, axis=0)
     return labels
+
+
+def _nearest_on_device(x: Array, flats: Sequence[Flats]) -> Labels:
+    """The same for rows of any array library; columns of zeros fill bases up to the same dimension."""
+    xp = namespace(x)
+    most = max(flat.dim for flat in flats)
+    bases = np.concatenate([np.pad(flat.bases, ((0, 0), (0, 0), (0, most - flat.dim))) for flat in flats])
+    free = np.array([x.shape[1] - flat.dim for flat in flats], np.float64)
+    table = DeviceFlats(Flats(np.concatenate([flat.centers for flat in flats]), bases)).table(x)
+    return xp.astype(xp.argmin(table / like(free, x), axis=1), xp.int32)
 
 
 def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Code | None:
@@ -94,14 +106,17 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
     no description has flat clusters alone: a cluster that is curved, or a mixture, is no flat.
     """
     space = measure(x, affine=True)
-    codes: list[Code] = []
-    for labels in starts:
-        codes += [shortest_code(space, labels, n_clusters, free=free) for free in (False, True)]
-        # Most data are not flat at all, and a few starts show it where rows are many.
-        if len(codes) == 2 * FIRST_STARTS and not any(is_flat(cell) for code in codes for cell in code.cells):
-            if len(x) > FEW_ROWS:
-                return None
-            break
+
+    def codes_from(some: Sequence[Labels]) -> list[Code]:
+        tasks = [(labels, free) for labels in some for free in (False, True)]
+        return mapped(lambda task: shortest_code(space, task[0], n_clusters, free=task[1]), tasks)
+
+    # Most data are not flat at all, and a few starts show it where rows are many.
+    codes = codes_from(starts[:FIRST_STARTS])
+    if any(is_flat(cell) for code in codes for cell in code.cells):
+        codes += codes_from(starts[FIRST_STARTS:])
+    elif len(x) > FEW_ROWS and len(starts) >= FIRST_STARTS:
+        return None
     flat = list(filter(has_flat_clusters, codes))
     if not flat:
         found = codes_by_count(x, n_clusters + MORE_FLATS, affine=True, rng=rng).get(n_clusters)

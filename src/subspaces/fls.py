@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +29,7 @@ from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
 from subspaces.confidence import Confidence, confidence, half_opinions, warn_if_coin_toss
 from subspaces.decisions import draws_decision, flats_decision, partition_decision
 from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
-from subspaces.flat_clusters import flat_partition, nearest_flats
+from subspaces.flat_clusters import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
 from subspaces.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import FeatureMap, SubspaceFeatures
@@ -506,7 +507,8 @@ class FLS(FeatureClustering):
 
     def _half_confidence(self, draw: Draw, rng: np.random.RandomState) -> Confidence:
         """How far halves of the landmarks of a draw agree with it."""
-        final = self._final_partition if draw.partition.origin == "flats" else None
+        # Whether clusters are flat is settled, and a few starts find the flats again.
+        final = partial(self._final_partition, max_starts=FIRST_STARTS) if draw.partition.origin == "flats" else None
         opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
         return confidence(draw.labels, opinions, draw.inliers)
 
@@ -521,13 +523,20 @@ class FLS(FeatureClustering):
             self.labels_, self._voters = voted, voters
 
     def _final_partition(
-        self, psi: csr_matrix, spectrum: Spectrum, choice: PartitionChoice, rng: np.random.RandomState
+        self,
+        psi: csr_matrix,
+        spectrum: Spectrum,
+        choice: PartitionChoice,
+        rng: np.random.RandomState,
+        *,
+        max_starts: int = MAX_STARTS,
     ) -> Partition:
         """The flats that describe the rows best decide where clusters are flat; else the graph does."""
         if self.assign != "auto" or self.n_clusters_ == 1:
             return choice.winner
-        plain = self._plain[self._sample]
-        return flat_partition(plain, psi, self._sample, spectrum, choice, self.n_clusters_, rng) or choice.winner
+        plain, sample = self._plain[self._sample], self._sample
+        found = flat_partition(plain, psi, sample, spectrum, choice, self.n_clusters_, rng, max_starts=max_starts)
+        return found or choice.winner
 
     def _dense_counts(self) -> list[int]:
         """As in the paper: v_2, ..., v_K."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels, namespace, unit_rows, within_mad
+from subspaces._threads import generators, mapped
 from subspaces.flats import Flats
 from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
 from subspaces.kmeans import kmeans, nearest_centers
@@ -124,17 +125,21 @@ def choose_partition(
     """
     sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
-    candidates = []
-    for count in whole_counts(counts, spectrum.eigenvalues):
-        runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=rng, max_iter=50)
-        candidates += [Partition(n_clusters, count, centers) for centers in runs.points]
+    whole = whole_counts(counts, spectrum.eigenvalues)
+
+    def starts(draw: tuple[int, np.random.RandomState]) -> list[Partition]:
+        count, own = draw
+        runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=own, max_iter=50)
+        return [Partition(n_clusters, count, centers) for centers in runs.points]
+
+    candidates = list(chain.from_iterable(mapped(starts, zip(whole, generators(rng, len(whole)), strict=True))))
     everyone = psi[at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)]
     graphs = []
     if polish or kind != "balanced":
         graphs = part_graphs(everyone, embed(everyone, spectrum), n_clusters, rng, n_draws=n_draws)
     merged = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=False)
     if polish:
-        candidates = [refine(each, sample, spectrum, n_rounds=TRIAL_ROUNDS) for each in candidates + merged]
+        candidates = mapped(lambda each: refine(each, sample, spectrum, n_rounds=TRIAL_ROUNDS), candidates + merged)
         balanced = _best_polished(candidates, psi[inliers], spectrum)
     else:
         found = (assign_embedded(embedding, each) for each in candidates)
@@ -207,7 +212,7 @@ def _best_polished(candidates: Sequence[Partition], psi: csr_matrix, spectrum: S
     best = []
     for _, group in groupby(candidates, key=lambda each: each.origin):
         finalists = sorted(group, key=_modularity)[-N_FINALISTS:]
-        refined = [refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS) for each in finalists]
+        refined = mapped(lambda each: refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS), finalists)
         best.append(max(refined, key=_modularity))
     plain, joined = best
     return plain if _as_good(plain, joined, psi, spectrum) else joined

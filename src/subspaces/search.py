@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 
 from subspaces._array import Array, Indices, unit_rows
 from subspaces._log import report
+from subspaces._threads import generators, mapped
 from subspaces.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.kernels._distance import nearest_weights, usable_flats
 from subspaces.landmarks import choose_landmarks
@@ -136,13 +137,13 @@ def choose_setting(
     if len({setting.affine for setting in settings}) == 2:
         sample = draw_sample(rows, settings, rng, PILOT_ROWS)
         asked = settings if few else [setting for setting in settings if setting.dim in PILOT_DIMS] or settings
-        trials = [try_setting(setting, sample, n_clusters, rng) for setting in asked]
+        trials = try_settings(asked, sample, n_clusters, rng)
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
     if not trials or not few:
         sample = draw_sample(rows, settings, rng, SAMPLE_ROWS)
-        settings = climb(settings, lambda setting: try_setting(setting, sample, n_clusters, rng))
+        settings = climb(settings, lambda some: try_settings(some, sample, n_clusters, rng))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
     uneven, middle = False, None
@@ -209,7 +210,9 @@ def largest_sure(asked: Sequence[FlatSetting]) -> FlatSetting:
     return max([middle, *sure], key=lambda setting: setting.dim)
 
 
-def climb(settings: Sequence[FlatSetting], attempt: Callable[[FlatSetting], FlatSetting]) -> list[FlatSetting]:
+def climb(
+    settings: Sequence[FlatSetting], attempt: Callable[[Sequence[FlatSetting]], list[FlatSetting]]
+) -> list[FlatSetting]:
     """Trials of about half of the settings, in which the best is among them if modularity has one peak over dimensions.
 
     First every other dimension with the smallest neighbourhood, then those beside the best, then the larger
@@ -217,13 +220,12 @@ def climb(settings: Sequence[FlatSetting], attempt: Callable[[FlatSetting], Flat
     """
     ladder = {dim: list(group) for dim, group in groupby(settings, key=lambda setting: setting.dim)}
     dims = sorted(ladder)
-    trials = {dim: attempt(ladder[dim][0]) for dim in dims[::2]}
+    trials = {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in dims[::2]])}
     peak = dims.index(max(trials, key=lambda dim: _evidence(trials[dim])))
-    for dim in dims[max(0, peak - 1) : peak + 2]:
-        if dim not in trials:
-            trials[dim] = attempt(ladder[dim][0])
+    beside = [dim for dim in dims[max(0, peak - 1) : peak + 2] if dim not in trials]
+    trials |= {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in beside])}
     best = sorted(trials, key=lambda dim: _evidence(trials[dim]))[-2:]
-    return [*trials.values(), *(attempt(setting) for dim in best for setting in ladder[dim][1:])]
+    return [*trials.values(), *attempt([setting for dim in best for setting in ladder[dim][1:]])]
 
 
 def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetting:
@@ -277,6 +279,14 @@ def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.Ran
     reach = max(setting.n_neighbors for setting in settings)
     neighbors = {unit: nearest_rows(x, landmarks[unit], min(len(x), reach)) for unit, x in scaled.items()}
     return Sample(scaled, landmarks, neighbors)
+
+
+def try_settings(
+    settings: Sequence[FlatSetting], sample: Sample, n_clusters: int, rng: np.random.RandomState
+) -> list[FlatSetting]:
+    """`settings` with the modularity that each reaches on a sample of rows, tried side by side."""
+    draws = zip(settings, generators(rng, len(settings)), strict=True)
+    return mapped(lambda draw: try_setting(draw[0], sample, n_clusters, draw[1]), draws)
 
 
 def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> FlatSetting:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, is_host, lowest, namespace, within_mad
+from subspaces._array import Array, Indices, is_host, namespace, within_mad
 from subspaces._validation import check_integer, check_option, check_positive, check_sigma, is_auto
 from subspaces.device_flats import DeviceFlats
 from subspaces.flats import (
@@ -95,15 +95,23 @@ class _DistanceFeatures(FeatureMap):
 
     def _device_blocks(self, x: Array) -> Iterator[tuple[Any, Array]]:
         xp = namespace(x)
-        flats = DeviceFlats(self._landmark_flats)
+        flats = self._device_flats()
         for rows in flats.blocks(x):
-            table = flats.table(rows)
             if self.n_nearest_ is None:
+                table = flats.table(rows)
                 yield self._dense(table), xp.sqrt(xp.min(table, axis=1))
             else:
-                found, index = lowest(table, self.n_nearest_)
+                found, index = flats.nearest(rows, self.n_nearest_)
                 weights = row_weights(found, width=self._row_width, power=self.power)
                 yield SparseRows(index, weights, flats.count), xp.sqrt(found[:, 0])
+
+    def _device_flats(self) -> DeviceFlats:
+        """The landmarks for rows on a device; what goes there goes once."""
+        known: tuple[Any, DeviceFlats] | None = self.__dict__.get("_on_device")
+        flats = self._landmark_flats
+        if known is None or known[0] is not flats.centers:
+            known = self._on_device = (flats.centers, DeviceFlats(flats))
+        return known[1]
 
     def _function(self) -> Callable[[Array], Psi]:
         return lambda x: stack(list(self.blocks(x)))

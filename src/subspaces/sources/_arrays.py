@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array, follow
+from subspaces._array import Array, device, follow, is_host
 from subspaces.sources._base import FeedOptions, RowSource
 from subspaces.sources._checks import Columns, array_dtype, check_shape, pick_names, pick_positions
 from subspaces.sources._recut import as_block, columns_at, rows_at
+
+DEVICE_BLOCK_BYTES = 512 * 2**20
 
 
 class ArrayRows(RowSource):
@@ -34,6 +36,13 @@ class ArrayRows(RowSource):
     @property
     def n_rows(self) -> int:
         return int(self._x.shape[0])
+
+    @property
+    def block_rows(self) -> int:
+        if self.options.block_rows is not None or is_host(self._x) or str(device(self._x)) == "cpu":
+            return super().block_rows
+        # What is on a device stays there, and only large blocks keep it busy.
+        return max(1, DEVICE_BLOCK_BYTES // (self.n_columns * self.dtype.itemsize))
 
     def blocks(self, start: int = 0) -> Iterator[Array]:
         size, stop = self.block_rows, self.n_rows

@@ -1,0 +1,109 @@
+"""Distances to flats and the nearest of them on CUDA, without the products of rows and basis vectors in memory.
+
+One kernel multiplies a tile of rows by the basis vectors of a tile of flats, squares and adds up as it goes, and
+writes distances only; a second one finds the few smallest of each row. Tensor cores know no single precision: numbers
+are split into two of bfloat16, whose three products that matter give it back but for its last few bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+# Rows of more columns do not fit into one tile.
+MAX_COLUMNS = 128
+ROW_TILE, FLAT_TILE = 128, 128
+# Columns begin at multiples of this, so that loads are wide.
+ALIGNMENT = 64
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _distances(
+    x, high, low, offsets, out, n, stride, p, dim,
+    affine: tl.constexpr, rows_in: tl.constexpr, flats_in: tl.constexpr, columns_in: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(1).to(tl.int64) * rows_in + tl.arange(0, rows_in)
+    flat = tl.program_id(0) * flats_in + tl.arange(0, flats_in)
+    column = tl.arange(0, columns_in)
+    tile = tl.load(x + row[:, None] * p + column, mask=(row[:, None] < n) & (column < p), other=0.0)
+    tile_high = tile.to(tl.bfloat16)
+    tile_low = (tile - tile_high.to(tl.float32)).to(tl.bfloat16)
+    result = tl.zeros((rows_in, flats_in), tl.float32) + tl.sum(tile * tile, 1)[:, None]
+    place = column[:, None] * ((dim + affine) * stride) + flat
+    inside = (column[:, None] < p) & (flat < stride)
+    for k in range(dim):
+        first = tl.load(high + place + k * stride, mask=inside, other=0.0)
+        second = tl.load(low + place + k * stride, mask=inside, other=0.0)
+        product = tl.dot(tile_low, first)
+        product = tl.dot(tile_high, second, product)
+        product = tl.dot(tile_high, first, product)
+        result -= product * product
+    if affine:
+        first = tl.load(high + place + dim * stride, mask=inside, other=0.0)
+        second = tl.load(low + place + dim * stride, mask=inside, other=0.0)
+        product = tl.dot(tile_low, first)
+        product = tl.dot(tile_high, second, product)
+        product = tl.dot(tile_high, first, product)
+        result += product + tl.load(offsets + flat, mask=flat < stride, other=0.0)
+    mask = (row[:, None] < n) & (flat < stride)
+    tl.store(out + row[:, None] * stride + flat, tl.maximum(result, 0.0), mask=mask)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _few_smallest(table, values, index, count, stride, few: tl.constexpr, width: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, width)
+    entries = tl.load(table + row * stride + column, mask=column < count, other=float("inf"))
+    for j in tl.static_range(few):
+        smallest, where = tl.min(entries, 0, return_indices=True)
+        tl.store(values + row * few + j, smallest)
+        tl.store(index + row * few + j, where.to(tl.int64))
+        entries = tl.where(column == where, float("inf"), entries)
+
+
+class SplitFlats:
+    """Flats as two halves of their digits, laid out for the kernel.
+
+    `stacked` (p, (d + 1) m) or, for linear flats, (p, d m): the first basis vector of every flat, then the second of
+    every flat, and so on, then minus two times the centres, whose squares are `offsets` (m,).
+    """
+
+    def __init__(self, stacked: Any, offsets: Any, count: int, dim: int) -> None:
+        p = stacked.shape[0]
+        self.count, self.dim, self.affine = count, dim, stacked.shape[1] > dim * count
+        self.stride = -(-count // ALIGNMENT) * ALIGNMENT
+        padded = torch.zeros((p, dim + self.affine, self.stride), device=stacked.device)
+        padded[:, :, :count] = stacked.reshape(p, dim + self.affine, count)
+        self.high = padded.bfloat16()
+        self.low = (padded - self.high.float()).bfloat16()
+        self.offsets = torch.zeros(self.stride, device=stacked.device)
+        self.offsets[:count] = offsets
+
+    def table(self, rows: Any) -> Any:
+        """Squared distances (n, m) of float32 `rows` (n, p)."""
+        return self._padded_table(rows)[:, : self.count]
+
+    def nearest(self, rows: Any, few: int) -> tuple[Any, Any]:
+        """The `few` smallest of them, ascending, (n, few), and which flats they are of."""
+        table = self._padded_table(rows)
+        values = torch.empty((len(rows), few), device=rows.device)
+        index = torch.empty((len(rows), few), dtype=torch.int64, device=rows.device)
+        with torch.cuda.device(rows.device):
+            width = triton.next_power_of_2(self.count)
+            _few_smallest[(len(rows),)](table, values, index, self.count, self.stride, few, width, num_warps=4)
+        return values, index
+
+    def _padded_table(self, rows: Any) -> Any:
+        rows = rows.contiguous()
+        n, p = rows.shape
+        out = torch.empty((n, self.stride), device=rows.device)
+        grid = (triton.cdiv(self.stride, FLAT_TILE), triton.cdiv(n, ROW_TILE))
+        with torch.cuda.device(rows.device):
+            _distances[grid](
+                rows, self.high, self.low, self.offsets, out, n, self.stride, p, self.dim,
+                self.affine, ROW_TILE, FLAT_TILE, max(16, triton.next_power_of_2(p)), num_warps=8, num_stages=2,
+            )  # fmt: skip
+        return out
