@@ -1,0 +1,50 @@
+"""Rows and estimators that tests of feeds share, and how their labels are compared."""
+
+import numpy as np
+from sklearn.datasets import make_blobs
+
+from subspaces import (
+    FLS,
+    FourierSpectralClustering,
+    KernelSpectralClustering,
+    LandmarkSpectralClustering,
+    NystromSpectralClustering,
+)
+from subspaces.datasets import make_subspaces
+
+# Everything is decided on this many rows, so that tests have more and are quick.
+FEW_ROWS = 600
+
+FLAT_ROWS = make_subspaces(
+    (2, 2, 3), 8, points_per_subspace=500, noise=0.02, outliers=0.02, shuffle=True, random_state=0
+)[0].astype(np.float32)
+BLOBS = make_blobs(1501, centers=3, n_features=5, random_state=0)[0]
+
+FLATS = {
+    "flats": FLS(3, n_landmarks=60, subspace_dim=2, assign="balanced", random_state=0),
+    "everything chosen": FLS("auto", max_clusters=4, n_landmarks=60, random_state=0),
+    "votes": FLS(3, n_landmarks=60, subspace_dim=2, assign="balanced", n_draws=3, random_state=0),
+    "the paper": FLS.paper(3, subspace_dim=2, n_landmarks=60, random_state=0),
+    "outliers": FLS(3, n_landmarks=60, subspace_dim=2, detect_outliers=True, random_state=0),
+    "some outliers": FLS(3, n_landmarks=60, subspace_dim=2, detect_outliers=0.05, random_state=0),
+}
+POINTS = {
+    "landmarks": LandmarkSpectralClustering(3, n_landmarks=60, random_state=0),
+    "all landmarks": LandmarkSpectralClustering(3, n_landmarks=60, n_nearest=None, random_state=0),
+    "columns": NystromSpectralClustering(3, n_landmarks=60, random_state=0),
+    "waves": FourierSpectralClustering(3, n_features=100, random_state=0),
+    "a map": KernelSpectralClustering(3, random_state=0),
+}
+MODELS = {**FLATS, **POINTS}
+
+
+def rows_of(name):
+    """The rows (n, p) that the estimator of this name clusters."""
+    return FLAT_ROWS if name in FLATS else BLOBS
+
+
+def agreement(labels, others):
+    """The share of rows that have the same label."""
+    labels, others = np.asarray(labels), np.asarray(others)
+    assert labels.shape == others.shape
+    return float(np.mean(labels == others))
