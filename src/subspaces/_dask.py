@@ -32,7 +32,8 @@ class DaskFeed(BlockFeed):
 
     def __init__(self, collection: Any) -> None:
         x, self.column_names = _array_and_names(collection)
-        check_shape(x.shape, "X")
+        # The number of rows may not be known.
+        check_shape((0, *x.shape[1:]), "X")
         self.dtype = block_dtype(x.dtype, "X")
         # Every row is whole in its block.
         self._x = x.rechunk({1: -1}).astype(self.dtype)

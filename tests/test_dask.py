@@ -1,0 +1,279 @@
+"""Rows on Dask: the same labels as in memory, lazy, on threads and on processes, also when a process dies."""
+
+import os
+import pickle
+import signal
+import time
+from pathlib import Path
+
+import feeds
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from subspaces import FLS, KFlats, _engine
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+dask = pytest.importorskip("dask")
+
+NAMES = [f"column {i}" for i in range(8)]
+SHARE = 0.999
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch):
+    monkeypatch.setattr(_engine, "FIT_ROWS", feeds.FEW_ROWS)
+
+
+def as_dask(x, rows=401):
+    return da.from_array(x, chunks=(rows, -1))
+
+
+def with_unknown_sizes(x):
+    """Blocks of which Dask does not know how many rows they have, one of them none."""
+    blocks = da.from_array(np.concatenate([x, x[:300]]), chunks=(300, -1))
+    return blocks[da.from_array(np.arange(len(x) + 300) < len(x), chunks=300)]
+
+
+def with_empty_chunks(x):
+    nothing = da.from_array(x[:0], chunks=(0, x.shape[1]))
+    half = len(x) // 2
+    return da.concatenate([nothing, as_dask(x[:half]), nothing, as_dask(x[half:]), nothing])
+
+
+def as_frame(x):
+    return dd.from_pandas(pd.DataFrame(x, columns=NAMES[: x.shape[1]]), npartitions=4)
+
+
+KINDS = {
+    "chunks of rows": as_dask,
+    "chunks of odd sizes": lambda x: da.from_array(x, chunks=((1, 300, 3, len(x) - 304), (2, x.shape[1] - 2))),
+    "one chunk": lambda x: da.from_array(x, chunks=-1),
+    "unknown sizes": with_unknown_sizes,
+    "empty chunks": with_empty_chunks,
+    "a dataframe": as_frame,
+}
+
+
+class TestLabels:
+    @pytest.mark.parametrize("name", feeds.MODELS)
+    def test_are_those_of_an_array(self, name):
+        x = feeds.rows_of(name)
+        model = clone(feeds.MODELS[name]).fit(as_dask(x))
+        expected = clone(feeds.MODELS[name]).fit(x)
+        assert isinstance(model.labels_, da.Array)
+        assert model.labels_.dtype == np.int32
+        assert feeds.agreement(model.labels_, expected.labels_) >= SHARE
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("name", ["flats", "waves"])
+    @pytest.mark.parametrize("n_rows", [500, 1500])
+    def test_are_the_same_however_rows_are_cut(self, kind, name, n_rows):
+        x = feeds.rows_of(name)[:n_rows]
+        rows = KINDS[kind](x)
+        model = clone(feeds.MODELS[name])
+        expected = clone(model).fit(x)
+        model.fit(rows)
+        assert feeds.agreement(model.labels_, expected.labels_) >= SHARE
+        assert model.labels_.shape == (len(x),)
+        assert feeds.agreement(model.predict(rows), model.labels_) >= SHARE
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.int64, np.uint8, bool])
+    def test_of_any_numbers(self, dtype):
+        x = (20 * feeds.BLOBS > 0 if dtype is bool else 5 * (feeds.BLOBS - feeds.BLOBS.min())).astype(dtype)
+        model = clone(feeds.POINTS["landmarks"]).set_params(n_components=2)
+        expected = clone(model).fit(x.astype(np.float32 if dtype is np.float16 else np.float64)).labels_
+        assert feeds.agreement(clone(model).fit(as_dask(x)).labels_, expected) >= SHARE
+
+    def test_of_other_estimators(self):
+        model = KFlats(3, subspace_dim=2, random_state=0)
+        expected = clone(model).fit(feeds.FLAT_ROWS)
+        found = clone(model).fit(as_dask(feeds.FLAT_ROWS))
+        assert feeds.agreement(found.labels_, expected.labels_) >= SHARE
+        assert found.score(as_dask(feeds.FLAT_ROWS)) == pytest.approx(expected.score(feeds.FLAT_ROWS), rel=1e-3)
+
+    def test_names_of_columns_are_kept_and_compared(self):
+        model = clone(feeds.FLATS["flats"]).fit(as_frame(feeds.FLAT_ROWS))
+        assert model.feature_names_in_.tolist() == NAMES
+        with pytest.raises(ValueError, match="named otherwise"):
+            model.predict(as_frame(feeds.FLAT_ROWS).rename(columns={NAMES[0]: "other"}))
+
+
+class TestLazy:
+    def test_results_are(self):
+        x = feeds.FLAT_ROWS
+        read = []
+        rows = as_dask(x).map_blocks(lambda block: read.append(len(block)) or block, dtype=x.dtype, meta=x[:0])
+        model = clone(feeds.FLATS["flats"]).fit(rows)
+        read.clear()
+        labels, embedding, scores = model.predict(rows), model.transform(rows), model.outlier_scores(rows)
+        assert model.labels_.shape == labels.shape == scores.shape == (len(x),)
+        assert embedding.shape == (len(x), model.n_components_)
+        assert not read
+        np.testing.assert_allclose(embedding.compute(), model.transform(x), atol=1e-4)
+        np.testing.assert_allclose(scores.compute(), model.outlier_scores(x), rtol=1e-3)
+        assert sum(read) == 2 * len(x)
+        assert model.score(rows) == pytest.approx(model.score(x), rel=1e-4)
+
+    def test_the_array_of_the_user_stays_as_it_is(self):
+        rows = with_unknown_sizes(feeds.FLAT_ROWS)
+        clone(feeds.FLATS["flats"]).fit(rows)
+        assert np.isnan(rows.shape[0])
+
+    def test_tasks_hold_nothing_of_single_rows(self):
+        sizes = []
+        for n in (1500, 24_000):
+            x = np.tile(feeds.FLAT_ROWS, (16, 1))[:n]
+            model = clone(feeds.FLATS["flats"]).fit(x)
+            assert len(model.labels_) == n
+            rows = da.zeros((4000, 8), chunks=(1000, 8), dtype=np.float32)
+            sizes.append(len(pickle.dumps(dict(model.predict(rows).__dask_graph__()))))
+        assert sizes[1] < sizes[0] + 4000
+
+    def test_what_they_need_is_in_one_task(self):
+        model = clone(feeds.FLATS["the paper"]).fit(feeds.FLAT_ROWS)
+        one, many = (
+            len(pickle.dumps(dict(model.predict(da.zeros((n * 100, 8), chunks=(100, 8))).__dask_graph__())))
+            for n in (1, 50)
+        )
+        assert one > 10_000
+        assert many < 2 * one + 50 * 1000
+
+
+class TestScheduler:
+    def test_is_the_one_that_dask_would_take(self):
+        used = []
+
+        def schedule(graph, keys, **options):
+            used.append(1)
+            return dask.get(graph, keys, **options)
+
+        with dask.config.set(scheduler=schedule):
+            model = clone(feeds.FLATS["flats"]).fit(as_dask(feeds.FLAT_ROWS))
+        # The origin, the moments, the sample, the sums.
+        assert len(used) == 4
+        assert feeds.agreement(model.labels_, clone(model).fit(feeds.FLAT_ROWS).labels_) >= SHARE
+
+
+def with_value(x, value):
+    x = x.copy()
+    x[-1, -1] = value
+    return x
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("rows", "message"),
+        [
+            (lambda: as_dask(with_value(feeds.FLAT_ROWS, np.nan)), "NaN or infinity"),
+            (lambda: as_dask(with_value(feeds.FLAT_ROWS, np.inf)), "NaN or infinity"),
+            (lambda: as_dask(feeds.FLAT_ROWS[::-1] + with_value(0 * feeds.FLAT_ROWS, np.nan)[::-1]), "NaN or infinity"),
+            (lambda: as_dask(feeds.FLAT_ROWS[:, :1]), "n_features=1, while a minimum of 2"),
+            (lambda: as_dask(feeds.FLAT_ROWS[:0]), "minimum of 1 is required"),
+            (lambda: as_dask(feeds.FLAT_ROWS)[as_dask(feeds.FLAT_ROWS)[:, 0] > 1e6], "minimum of 1 is required"),
+            (lambda: as_dask(feeds.FLAT_ROWS)[:, 0], "rows and columns are needed"),
+            (lambda: as_dask(feeds.FLAT_ROWS).astype(complex), "complex"),
+            (lambda: as_frame(feeds.FLAT_ROWS).assign(name="a"), "no real numbers"),
+            (lambda: as_frame(feeds.FLAT_ROWS)["column 1"], "rows and columns are needed"),
+        ],
+    )
+    def test_in_fit(self, rows, message):
+        with pytest.raises(ValueError, match=message):
+            clone(feeds.FLATS["flats"]).fit(rows())
+
+    def test_in_predict(self):
+        model = clone(feeds.FLATS["flats"]).fit(feeds.FLAT_ROWS)
+        with pytest.raises(ValueError, match="7 features, but FLS is expecting 8"):
+            model.predict(as_dask(feeds.FLAT_ROWS[:, :7]))
+        labels = model.predict(as_dask(with_value(feeds.FLAT_ROWS, np.nan)))
+        with pytest.raises(ValueError, match="NaN"):
+            labels.compute()
+        with pytest.raises(ValueError, match="NaN"):
+            model.score(as_dask(with_value(feeds.FLAT_ROWS, np.nan)))
+        with pytest.raises(ValueError, match="minimum of 1 is required"):
+            model.score(as_dask(feeds.FLAT_ROWS[:0]))
+
+    def test_other_collections(self):
+        bag = pytest.importorskip("dask.bag")
+        for rows in (dask.delayed(feeds.FLAT_ROWS), bag.from_sequence([1, 2])):
+            with pytest.raises(TypeError, match="pass a Dask array"):
+                FLS(3).fit(rows)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Four processes of one thread."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None, memory_limit=None) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+def processes(client):
+    return set(client.run(os.getpid).values())
+
+
+def passed_by(block, folder, fatal=None):
+    """The block; the process that is asked for it for the `fatal`-th time dies, and every process leaves its number."""
+    Path(folder, f"process {os.getpid()}").touch()
+    if fatal is not None and len(block) % ROWS:
+        visits = len(list(Path(folder).glob("visit *"))) + 1
+        Path(folder, f"visit {visits}").touch()
+        if visits == fatal or fatal == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+# In a block, but for the last.
+ROWS = 100
+
+
+def on_processes(x, folder, fatal=None):
+    rows = as_dask(x, ROWS)
+    return rows.map_blocks(passed_by, folder=str(folder), fatal=fatal, dtype=x.dtype, meta=x[:0])
+
+
+class TestCluster:
+    """All in one process: a cluster takes seconds to start."""
+
+    def test_labels_are_those_of_an_array(self, client, tmp_path):
+        for name in ("flats", "votes", "the paper", "waves"):
+            x = feeds.rows_of(name)
+            model = clone(feeds.MODELS[name]).fit(on_processes(x, tmp_path))
+            assert isinstance(model.labels_, da.Array)
+            assert feeds.agreement(model.labels_, clone(model).fit(x).labels_) >= SHARE
+        workers = {f"process {number}" for number in processes(client)}
+        assert len(workers & {each.name for each in tmp_path.iterdir()}) > 1
+        assert f"process {os.getpid()}" not in {each.name for each in tmp_path.iterdir()}
+
+    def test_an_error_is_raised_here(self, client):
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            clone(feeds.FLATS["flats"]).fit(as_dask(with_value(feeds.FLAT_ROWS, np.nan)))
+
+    def test_a_process_that_dies_is_made_up_for(self, client, tmp_path):
+        x = feeds.FLAT_ROWS
+        before = processes(client)
+        # It is asked for at the moments, the sample and the sums.
+        model = clone(feeds.FLATS["flats"]).fit(on_processes(x, tmp_path, fatal=3))
+        assert len(list(tmp_path.glob("visit *"))) >= 4
+        assert feeds.agreement(model.labels_, clone(model).fit(x).labels_) >= SHARE
+        wait_until(lambda: len(client.scheduler_info()["workers"]) == 4)
+        assert before - processes(client)
+
+    def test_processes_that_go_on_dying_are_told(self, client, tmp_path, monkeypatch):
+        from distributed import KilledWorker
+
+        monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+        with pytest.raises(KilledWorker):
+            clone(feeds.FLATS["flats"]).fit(on_processes(feeds.FLAT_ROWS, tmp_path, fatal=0))
+
+
+def wait_until(condition):
+    until = time.monotonic() + 30
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert condition()
