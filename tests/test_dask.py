@@ -207,7 +207,9 @@ def client():
     """Four processes of one thread."""
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None, memory_limit=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=4, threads_per_worker=1, dashboard_address=None, memory_limit=None
+        ) as cluster,
         distributed.Client(cluster) as found,
     ):
         yield found

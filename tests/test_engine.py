@@ -350,6 +350,19 @@ class TestOddRows:
         model = LandmarkSpectralClustering(1, random_state=0).fit(saved(feeds.BLOBS[:1], tmp_path))
         assert model.labels_.tolist() == [0]
 
+    @pytest.mark.parametrize("rows", [slice(0, 250), slice(500, 750), slice(1250, None)])
+    def test_tiny_rows_in_a_block_of_their_own(self, rows):
+        x = feeds.BLOBS.copy()
+        x[rows] *= 1e-200
+        model = LandmarkSpectralClustering(3, n_landmarks=60, n_components=2, random_state=0)
+        found = clone(model).fit(open_rows(x, block_rows=250)).labels_
+        assert feeds.agreement(found, clone(model).fit(x).labels_) >= 0.999
+
+    def test_nothing_but_tiny_rows(self):
+        for x in (1e-200 * feeds.BLOBS, open_rows(1e-200 * feeds.BLOBS, block_rows=250)):
+            with pytest.raises(ValueError, match="squares vanish"):
+                LandmarkSpectralClustering(3, random_state=0).fit(x)
+
     def test_first_rows_far_from_the_others(self, tmp_path):
         x = feeds.BLOBS - feeds.BLOBS.mean(axis=0)
         x[:1] = 1e7

@@ -1,7 +1,8 @@
 """Rows on a Dask cluster: every block is a task where it lies, sums are added up in a tree, labels stay lazy.
 
 Whatever scheduler Dask would use is used: that of the user's `Client` if there is one, else the threads of this
-process. A worker that dies takes its blocks with it, and Dask computes those again.
+process. A worker that dies takes its blocks with it, and Dask computes those again. Every pass computes the rows anew:
+users whose cluster has room for them may `persist()` them first.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def _shared(function: BlockFunction) -> Any:
 def _of_rows(x: Array, function: BlockFunction) -> Any:
     """What `function` gives for the rows of a block (b, p), which are checked first and may be none."""
     if x.shape[0]:
-        check_range(x)
+        check_range(x, are_all=False)
         return function(x)
     # What the result is like is seen from one row.
     return function(namespace(x).zeros((1, x.shape[1]), dtype=x.dtype))[:0, ...]
@@ -119,7 +120,7 @@ def _sums_of(function: BlockFunction, x: Array) -> BlockSums | None:
     """Sums over one block, on the host; none for a block without rows."""
     if not x.shape[0]:
         return None
-    check_range(x)
+    check_range(x, are_all=False)
     return tuple(map(to_host, function(x)))
 
 

@@ -107,7 +107,7 @@ class BlockFeed(Feed):
         """Walk over all rows once, then take the rows to decide on."""
         self.rng = rng
         first = self._first_rows(ORIGIN_ROWS)
-        check_range(first)
+        check_range(first, are_all=False)
         origin = first.mean(axis=0, dtype=np.float64)
         count, total, products = self.sum(partial(block_sums, origin=origin), "moments")
         moments = moments_of_sums(count, total, products, origin)
@@ -119,6 +119,7 @@ class BlockFeed(Feed):
             self.moments = moments
             index = np.sort(sample_without_replacement(self.n_rows, size, random_state=rng))
         self.rows = self._take(index)
+        check_range(self.rows)
 
     def _sample_size(self) -> int:
         room = self.sample_bytes / (self.n_columns * self.dtype.itemsize)
@@ -234,7 +235,7 @@ class SourceFeed(BlockFeed):
         for block in self._source.blocks(start):
             if self._options.device is not None:
                 block = to_device(to_host(block), self._options.device)
-            check_range(block)
+            check_range(block, are_all=False)
             yield block
             # Not to be held while the next one is read.
             del block

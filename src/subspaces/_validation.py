@@ -78,14 +78,14 @@ def check_columns(
         )
 
 
-def check_range(rows: Array) -> None:
-    """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding."""
+def check_range(rows: Array, *, are_all: bool = True) -> None:
+    """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding where they `are_all`."""
     xp = namespace(rows)
     largest = max(float(xp.max(rows)), -float(xp.min(rows)))
     if not largest < np.inf:
         raise ValueError("Input X contains NaN or infinity: drop or fill such rows.")
     number = xp.finfo(rows.dtype)
-    if 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
+    if are_all and 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise ValueError(
             f"X holds no value above {largest:.3g}, whose squares vanish in {rows.dtype}: multiply X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."
