@@ -30,7 +30,7 @@ from subspaces.voting import matched, opinion
 # How often the landmarks are cut in halves, and how many rows each half is clustered on.
 SPLITS = 2
 OPINION_ROWS = 5000
-OPINION_STARTS = 3
+OPINION_STARTS = 2
 # Below this agreement labels depend on the landmarks more than on the rows.
 COIN_TOSS = 0.5
 

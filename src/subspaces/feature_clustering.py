@@ -47,7 +47,9 @@ from subspaces.spectral import (
     spectrum_of_sums,
 )
 
+# k-means of one number of eigenvectors has this many starts; of several, where modularity compares all, this many each.
 N_STARTS = 10
+N_STARTS_EACH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,7 +270,7 @@ class FeatureClustering(
                 inliers,
                 self.n_clusters_,
                 counts=counts,
-                n_starts=N_STARTS,
+                n_starts=N_STARTS_EACH,
                 # Where every row is a landmark, its own feature would only confirm the label it has.
                 polish=features.n_components < len(rows),
                 rng=rng,

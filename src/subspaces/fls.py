@@ -35,10 +35,12 @@ from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
 from subspaces.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
+from subspaces.plan import Plan, make_plan, planned
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
     AFFINE_MARGIN_AT_ORIGIN,
+    DIMS,
     LOW_COLUMNS,
     FlatSetting,
     candidate_settings,
@@ -259,6 +261,29 @@ class FLS(FeatureClustering):
             n_components="auto",
             random_state=random_state,
             verbose=verbose,
+        )
+
+    @planned
+    def plan(self, n_rows: int, n_columns: int, *, dtype: Any = np.float32, memory_limit: int | str = "1GB") -> Plan:
+        """What `fit` would do with so many rows, how much memory it takes and about how long on this machine.
+
+        Print it. `FLS.plan(10**9, 80)` plans with default parameters, `FLS(10, n_landmarks=500).plan(10**9, 80)` with
+        others. Where the dimension is searched, the largest that is tried is taken.
+        """
+        n_landmarks = N_LANDMARKS if is_auto(self.n_landmarks) else int(self.n_landmarks)
+        if not isinstance(self.landmarks, str):
+            n_landmarks = len(np.asarray(self.landmarks))
+        dim: int | None = unless_auto(self.subspace_dim)
+        return make_plan(
+            n_rows,
+            n_columns,
+            n_landmarks=n_landmarks,
+            subspace_dim=dim or max(DIMS),
+            max_columns=self._limit(dim),
+            n_nearest=5 if is_auto(self.n_nearest) else self.n_nearest,  # type: ignore[arg-type]
+            n_draws=1 if is_auto(self.n_draws) else int(self.n_draws),
+            dtype=dtype,
+            memory_limit=memory_limit,
         )
 
     _features: SubspaceFeatures

@@ -25,7 +25,7 @@ from subspaces.modularity import cluster_shares, landmark_scores, modularity, mo
 from subspaces.spectral import AnyPsi, Spectrum, embed, product
 
 # k-means is fitted on at most this many rows; its centres do not move visibly with more.
-MAX_FIT_ROWS = 12_000
+MAX_FIT_ROWS = 6000
 # Partitions whose modularities differ by less than this many standard errors are equally good.
 N_ERRORS = 2.0
 # Rounds of refinement for every candidate on a sample, and for the best few of them on all rows.

@@ -20,7 +20,7 @@ from subspaces._threads import generators, mapped
 from subspaces.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.kernels._distance import nearest_weights, usable_flats
 from subspaces.landmarks import choose_landmarks
-from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, inlier_rows, vector_counts
+from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, inlier_rows
 from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
@@ -313,7 +313,7 @@ def ask_joins(
 def _partition_of(
     setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState, *, kind: str, n_draws: int = 1
 ) -> PartitionChoice:
-    counts = vector_counts(n_clusters)
+    counts = few_vector_counts(n_clusters)
     psi, inliers, spectrum = setting_graph(setting, sample, max(counts))
     return choose_partition(
         psi,
@@ -327,6 +327,12 @@ def _partition_of(
         kind=kind,
         n_draws=n_draws,
     )
+
+
+def few_vector_counts(n_clusters: int) -> list[int]:
+    """Numbers of eigenvectors that are enough to compare settings."""
+    k = n_clusters
+    return sorted({max(1, k - 1), k + 1, max(2, int(1.6 * k))})
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:

@@ -107,7 +107,9 @@ def spectrum_of_sums(
     with one_thread():
         values, vectors = top_eigenvectors(gram, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
     values = np.where(values > ROUNDING * precision, values, 0)
-    return Spectrum(weights, weights * total, values, vectors)
+    # A sign is nobody's choice: the largest entry is positive, on every machine.
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return Spectrum(weights, weights * total, values, vectors * np.where(largest < 0, -1.0, 1.0))
 
 
 def top_eigenvectors(
