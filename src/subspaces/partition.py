@@ -42,6 +42,9 @@ SAME_AGREEMENT = 0.9
 FEW_ROWS = 10
 # How clusters are told apart: by modularity, by separation, or by what the rows speak for.
 KINDS = ("auto", "balanced", "density")
+# Figures that are the same to this many digits are equal: rounding must not choose between the same partition under two
+# orders of its clusters, or the labels of a row would depend on the blocks that rows are read in.
+DIGITS = 9
 # Eigenvalues of one are no farther from it.
 EQUAL = 1e-5
 # Rows farther from every flat than this many deviations do not vote.
@@ -194,7 +197,7 @@ def _separated(partition: Partition, graphs: list[PartGraph], psi: csr_matrix, s
 
 
 def _separation(partition: Partition) -> float:
-    return partition.separation
+    return round(float(partition.separation), DIGITS)
 
 
 def _agreement(partitions: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> float:
@@ -204,7 +207,7 @@ def _agreement(partitions: Sequence[Partition], psi: csr_matrix, spectrum: Spect
 
 
 def _modularity(partition: Partition) -> float:
-    return partition.modularity
+    return round(float(partition.modularity), DIGITS)
 
 
 def _best_polished(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
@@ -236,7 +239,7 @@ def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: S
         modularity_terms(psi, assign(psi, spectrum, each), each.n_clusters) for each in (partition, best)
     )
     deficit = best_terms - terms
-    return bool(deficit.mean() <= N_ERRORS * deficit.std() / np.sqrt(len(deficit)))
+    return bool(deficit.mean() <= N_ERRORS * deficit.std() / np.sqrt(len(deficit)) + 10.0**-DIGITS)
 
 
 def inlier_rows(distances: Array, rows: Array) -> Indices:
