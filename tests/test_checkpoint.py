@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from subspaces import FLS, KernelSpectralClustering, LandmarkSpectralClustering, _checkpoint, _engine, _files, open_rows
 from subspaces.kernels import CustomFeatures
+from subspaces.sources import LabelWriter
 from subspaces.sources._tables import FileRows
 
 BLOCK_ROWS = 200
@@ -221,6 +222,25 @@ class TestResume:
         expected = clone(MODEL).fit(feeds.BLOBS[:500]).labels_
         for _ in range(2):
             assert_array_equal(clone(MODEL).fit(rows).labels_, expected)
+
+    @pytest.mark.parametrize("moment", ["before", "after"])
+    def test_stopped_around_the_end_of_the_labels(self, moment, path, tmp_path, monkeypatch):
+        rows = opened(path, tmp_path / "state", labels=tmp_path / "labels.npy")
+        expected = clone(MODEL).fit(open_rows(path, block_rows=BLOCK_ROWS)).labels_
+        close = LabelWriter.close
+
+        def closed(self):
+            if moment == "after":
+                close(self)
+            self.abort()
+            raise Stopped
+
+        with monkeypatch.context() as patch:
+            patch.setattr(LabelWriter, "close", closed)
+            with pytest.raises(Stopped):
+                clone(MODEL).fit(rows)
+        assert (tmp_path / "labels.npy").exists() == (moment == "after")
+        assert_array_equal(clone(MODEL).fit(rows).labels_, expected)
 
     def test_labels_that_were_removed_are_found_again(self, path, tmp_path, walks):
         rows = opened(path, tmp_path / "state", labels=tmp_path / "labels.npy")

@@ -206,15 +206,18 @@ class SourceFeed(BlockFeed):
         if over or not partial_path(path).exists():
             # What was written has been removed.
             done = row = 0
+        count = self._count()
         with (
-            LabelWriter(path, self._count(), resumable=kept, resume=done > 0, overwrite=kept) as writer,
+            LabelWriter(path, count, resumable=kept, resume=done > 0, overwrite=kept) as writer,
             prefetched(self._blocks(done)) as blocks,
         ):
             for number, block in enumerate(blocks, start=done + 1):
                 labels = to_host(function(block))
                 writer.write(row, labels)
                 row += len(labels)
-                self._keep("labels", number, (np.asarray(row),), before=writer.flush)
+                # A writer that resumes needs something to write.
+                if row < count:
+                    self._keep("labels", number, (np.asarray(row),), before=writer.flush)
         self._keep("labels", 0, (np.asarray(row),), over=True)
         return np.load(path, mmap_mode="r")
 
