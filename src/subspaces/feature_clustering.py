@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from itertools import chain
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +16,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices, Labels, concatenate, follow, to_host, unit_rows
+from subspaces._array import Array, Indices, Labels, concatenate, follow, is_host, to_host, unit_rows
+from subspaces._blocks import row_blocks
 from subspaces._engine import Feed, Rows, open_feed
 from subspaces._log import report
+from subspaces._threads import mapped
 from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
@@ -44,12 +47,16 @@ from subspaces.spectral import (
     compute_spectrum,
     degree_sums,
     embed,
+    product,
     spectrum_of_sums,
 )
 
+R = TypeVar("R")
 # k-means of one number of eigenvectors has this many starts; of several, where modularity compares all, this many each.
 N_STARTS = 10
 N_STARTS_EACH = 3
+# Rows that one thread sums up: D x D sums of each group are held until all are added.
+GROUP_ROWS = 8192
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,29 +207,37 @@ class FeatureClustering(
         counts = self._dense_counts() if is_auto(self.n_components) else [int(self.n_components)]
         report(self.verbose, "eigenvectors of %d features of %d rows", self._features.n_components, len(rows))
         self._spectrum = self._dense_spectrum(rows, max(counts))
-        embedding, degrees, distances = [], [], []
-        for block, nearest in self._features.described_blocks(rows):
-            psi = with_constant(block, self._tie)
-            embedding.append(embed(psi, self._spectrum))
-            degrees.append(psi @ self._spectrum.degree.astype(psi.dtype))
-            if nearest is not None:
-                distances.append(nearest)
+        embedding, degrees, distances = self._embedded(rows)
         self._partition = best_plain_partition(
-            np.concatenate(embedding),
-            np.concatenate(degrees),
+            embedding,
+            degrees,
             self._spectrum.eigenvalues,
             self.n_clusters_,
             counts=counts,
             n_starts=N_STARTS,
             rng=rng,
         )
-        self.labels_ = np.concatenate([assign_embedded(block, self._partition) for block in embedding])
-        if distances:
-            self.outlier_scores_ = np.concatenate(distances)
+        self.labels_ = assign_embedded(embedding, self._partition)
+        if distances is not None:
+            self.outlier_scores_ = distances
+
+    def _embedded(self, rows: Array) -> tuple[Array, Array, Array | None]:
+        """Embedding (n, q) and degrees (n,) of prepared rows and, where there are landmarks, how far they are (n,)."""
+
+        def of_group(group: slice) -> list[tuple[Array, Array, Array | None]]:
+            found = []
+            for block, nearest in self._features.described_blocks(rows[group]):
+                psi = with_constant(block, self._tie)
+                found.append((embed(psi, self._spectrum), product(psi, self._spectrum.degree), nearest))
+            return found
+
+        parts = chain.from_iterable(in_groups(of_group, rows, self._features))
+        embedding, degrees, distances = zip(*parts, strict=True)
+        far = None if distances[0] is None else np.concatenate(distances)
+        return np.concatenate(embedding), np.concatenate(degrees), far
 
     def _dense_spectrum(self, rows: Array, n_vectors: int) -> Spectrum:
-        if not self._feed.is_sampled:
-            return compute_spectrum(lambda: self._blocks(rows), n_vectors, balanced=False)
+        """The spectrum of all rows, by two passes over them."""
         psi = FeatureBlocks(self._preparation, self._features, self._tie)
         (total,) = self._feed.sum(partial(column_sums_of, psi=psi), "degrees")
         (gram,) = self._feed.sum(partial(degree_sums_of, psi=psi, degree=total), "products")
@@ -298,24 +313,36 @@ class FeatureBlocks:
     features: FeatureMap
     tie: float = 0.0
 
-    def __call__(self, x: Array) -> Iterator[Any]:
-        """psi of the rows of `x` (b, p), in any array library."""
-        return (with_constant(psi, self.tie) for psi in self.features.blocks(self.preparation(x)))
+    def sums(self, x: Array, function: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Sums over blocks of what `function` makes of psi, for the rows of `x` (b, p) of any array library."""
+        rows = self.preparation(x)
+        if not is_host(rows):
+            return self._sums(rows, function)
+        return added(in_groups(lambda group: self._sums(rows[group], function), rows, self.features))
+
+    def _sums(self, rows: Array, function: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+        return added(function(with_constant(psi, self.tie)) for psi in self.features.blocks(rows))
+
+
+def in_groups(function: Callable[[slice], R], rows: Array, features: FeatureMap) -> list[R]:
+    """What `function` gives for groups of rows (n, q), side by side where the features allow it."""
+    groups = row_blocks(len(rows), 1, block_rows=GROUP_ROWS)
+    return mapped(function, groups) if features.in_threads else [function(group) for group in groups]
 
 
 def column_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
     """The sum (D,) of psi over the rows of `x` (b, p)."""
-    return added((column_sums(block),) for block in psi(x))
+    return psi.sums(x, lambda block: (column_sums(block),))
 
 
 def degree_sums_of(x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64]) -> tuple[Any, ...]:
     """The sum (D, D) of psi psi^T over the degree."""
-    return added((degree_sums(block, degree),) for block in psi(x))
+    return psi.sums(x, lambda block: (degree_sums(block, degree),))
 
 
 def balanced_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
     """Both, with balanced weights."""
-    return added(map(balanced_sums, psi(x)))
+    return psi.sums(x, balanced_sums)
 
 
 def unless_auto(value: Any) -> Any:

@@ -36,6 +36,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Whether psi is a CSR matrix, with rows that sum to one and no negative entry."""
         return False
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several threads may compute features at the same time; not where users bring functions."""
+        return False
+
     @abstractmethod
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         """Check parameters, draw the points y from the measure, keep them, return how many features they give."""

@@ -54,6 +54,11 @@ class _DistanceFeatures(FeatureMap):
         return False
 
     @property
+    def in_threads(self) -> bool:
+        """Always: distances are our own."""
+        return True
+
+    @property
     def is_sparse(self) -> bool:
         """Whether only the nearest landmarks are kept."""
         return self.n_nearest is not None
