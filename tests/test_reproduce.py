@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subspaces.reproduce import _published, measure, runner
 from subspaces._files import write_whole
+from subspaces.reproduce import _published, measure, runner
 from subspaces.reproduce.data import load, tilted_subspaces
 from subspaces.reproduce.estimators import build, parameters
 from subspaces.reproduce.kept import Kept

@@ -87,6 +87,9 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """What `function` gives for each of `items`, in their order, found `in_threads`."""
     todo = list(items)
+    if len(todo) == 1:
+        # It has all threads to itself.
+        return [function(todo[0])]
     results: list[Any] = [None] * len(todo)
 
     def work(number: int) -> None:

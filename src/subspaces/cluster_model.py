@@ -15,7 +15,7 @@ from subspaces.description import REACH, Background, Cell, Space, describe, fit_
 from subspaces.flats import Flats
 
 # Clusters are described from no more rows than this.
-MODEL_ROWS = 10_000
+MODEL_ROWS = 5000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,7 @@ from subspaces._array import Array, Indices, Labels
 from subspaces._threads import generators, mapped
 from subspaces.feature_clustering import Draw
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
-from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, vector_counts
+from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, few_vector_counts
 from subspaces.spectral import Spectrum, compute_spectrum
 from subspaces.voting import matched, opinion
 
@@ -59,7 +59,7 @@ def half_opinions(
     votes = np.zeros(n, bool)
     votes[draw.inliers] = True
     columns = draw.psi.tocsc()
-    counts = vector_counts(n_clusters)
+    counts = few_vector_counts(n_clusters)
     halves: list[Indices] = []
     for _ in range(SPLITS):
         halves += np.array_split(rng.permutation(n_landmarks), [n_landmarks // 2])

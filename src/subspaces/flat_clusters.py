@@ -117,11 +117,16 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
         codes += codes_from(starts[FIRST_STARTS:])
     elif len(x) > FEW_ROWS and len(starts) >= FIRST_STARTS:
         return None
-    flat = list(filter(has_flat_clusters, codes))
-    if not flat:
+    flat = _shortest_flat(codes)
+    if flat is None:
         found = codes_by_count(x, n_clusters + MORE_FLATS, affine=True, rng=rng).get(n_clusters)
-        flat = [found] if found is not None and has_flat_clusters(found) else []
-    return min(flat, key=lambda code: code.length, default=None)
+        flat = _shortest_flat([] if found is None else [found])
+    return flat
+
+
+def _shortest_flat(codes: Sequence[Code]) -> Code | None:
+    """The shortest of the codes that have flat clusters alone: it takes long to see, so the short ones come first."""
+    return next(filter(has_flat_clusters, sorted(codes, key=lambda code: code.length)), None)
 
 
 def labels_of(code: Code) -> Labels:

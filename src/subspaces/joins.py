@@ -30,9 +30,8 @@ from subspaces.spectral import Psi
 
 # How many parts there are for each cluster, but not fewer than the second number.
 PARTS = ((5, 25), (8, 50), (12, 50))
-# A part has about this many rows at least, and is found by so many of them at most.
+# A part has about this many rows at least.
 ROWS_PER_PART = 10
-ROWS_TO_PART = 40
 # Joins weaker than this are as good as none.
 WEAK_JOIN = 0.005
 EVENNESS = 0.25
@@ -76,10 +75,8 @@ def part_graphs(
 
 
 def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
-    """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means of some of them."""
-    n_fit = ROWS_TO_PART * n_parts
-    some = rows if len(rows) <= n_fit else rows[rng.choice(len(rows), n_fit, replace=False)]
-    parts = nearest_centers(rows, kmeans(some, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
+    """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means."""
+    parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
     return np.unique(parts, return_inverse=True)[1].astype(np.int32)
 
 

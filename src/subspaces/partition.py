@@ -259,6 +259,12 @@ def vector_counts(n_clusters: int) -> list[int]:
     return [k - 1, k, k + 2, int(1.25 * k), int(1.6 * k)]
 
 
+def few_vector_counts(n_clusters: int) -> list[int]:
+    """Numbers of eigenvectors that are enough to compare settings."""
+    k = n_clusters
+    return sorted({max(1, k - 1), k + 1, max(2, int(1.6 * k))})
+
+
 def whole_counts(counts: Sequence[int], eigenvalues: Array) -> list[int]:
     """Numbers of eigenvectors from `counts`, ascending, that hold all those of eigenvalue one, if any does.
 

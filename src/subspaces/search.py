@@ -20,7 +20,7 @@ from subspaces._threads import generators, mapped
 from subspaces.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.kernels._distance import nearest_weights, usable_flats
 from subspaces.landmarks import choose_landmarks
-from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, inlier_rows
+from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, few_vector_counts, inlier_rows
 from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
@@ -136,7 +136,7 @@ def choose_setting(
     few = len(rows) <= PILOT_ROWS
     if len({setting.affine for setting in settings}) == 2:
         sample = draw_sample(rows, settings, rng, PILOT_ROWS)
-        asked = settings if few else [setting for setting in settings if setting.dim in PILOT_DIMS] or settings
+        asked = settings if few else pilot_settings(settings)
         trials = try_settings(asked, sample, n_clusters, rng)
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
@@ -162,6 +162,13 @@ def choose_setting(
         ", clusters of unequal size" if uneven else "",
     )
     return Search(best, trials, kind, uneven, middle)
+
+
+def pilot_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
+    """A few settings of each kind that tell linear from affine: some dimensions with their tightest neighbourhoods."""
+    kinds = ([setting for setting in settings if setting.affine == affine] for affine in (False, True))
+    tight = [setting for kind in kinds for setting in tight_settings(kind)]
+    return [setting for setting in tight if setting.dim in PILOT_DIMS] or tight
 
 
 def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:
@@ -216,7 +223,7 @@ def climb(
     """Trials of about half of the settings, in which the best is among them if modularity has one peak over dimensions.
 
     First every other dimension with the smallest neighbourhood, then those beside the best, then the larger
-    neighbourhoods of the best two.
+    neighbourhoods of the best.
     """
     ladder = {dim: list(group) for dim, group in groupby(settings, key=lambda setting: setting.dim)}
     dims = sorted(ladder)
@@ -224,8 +231,8 @@ def climb(
     peak = dims.index(max(trials, key=lambda dim: _evidence(trials[dim])))
     beside = [dim for dim in dims[max(0, peak - 1) : peak + 2] if dim not in trials]
     trials |= {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in beside])}
-    best = sorted(trials, key=lambda dim: _evidence(trials[dim]))[-2:]
-    return [*trials.values(), *attempt([setting for dim in best for setting in ladder[dim][1:]])]
+    best = max(trials, key=lambda dim: _evidence(trials[dim]))
+    return [*trials.values(), *attempt(ladder[best][1:])]
 
 
 def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetting:
@@ -285,8 +292,11 @@ def try_settings(
     settings: Sequence[FlatSetting], sample: Sample, n_clusters: int, rng: np.random.RandomState
 ) -> list[FlatSetting]:
     """`settings` with the modularity that each reaches on a sample of rows, tried side by side."""
-    draws = zip(settings, generators(rng, len(settings)), strict=True)
-    return mapped(lambda draw: try_setting(draw[0], sample, n_clusters, draw[1]), draws)
+    own = generators(rng, len(settings))
+    # The longest first, so that no thread is left with it at the end.
+    order = sorted(range(len(settings)), key=lambda i: -settings[i].dim)
+    tried = mapped(lambda i: try_setting(settings[i], sample, n_clusters, own[i]), order)
+    return [tried[order.index(i)] for i in range(len(settings))]
 
 
 def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> FlatSetting:
@@ -327,12 +337,6 @@ def _partition_of(
         kind=kind,
         n_draws=n_draws,
     )
-
-
-def few_vector_counts(n_clusters: int) -> list[int]:
-    """Numbers of eigenvectors that are enough to compare settings."""
-    k = n_clusters
-    return sorted({max(1, k - 1), k + 1, max(2, int(1.6 * k))})
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:

@@ -25,9 +25,17 @@ from subspaces.sparse_rows import SparseRows
 
 # Eigenvalues below this many units in the last place of psi are rounding.
 ROUNDING = 10.0
-# From this size on, and for eigenvalues above the second number, eigenvectors of float32 psi are found in float32.
+# From this size on, for so many times fewer eigenvectors and eigenvalues above the third number, those of float32 psi
+# are found in float32.
 LARGE_MATRIX = 500
+LARGE_SHARE = 10
 LARGE_EIGENVALUE = 0.01
+# Filters of this degree, as many as these at most, the first of which leaves out eigenvalues below the third number;
+# they are enough where no vector is farther than the fourth from being one.
+FILTER_DEGREE = 8
+MAX_FILTERS = 8
+FIRST_FLOOR = 0.5
+SMALL_ERROR = 1e-5
 
 Psi: TypeAlias = Array | csr_matrix
 # On devices too.
@@ -102,10 +110,7 @@ def spectrum_of_sums(
     # removed by formula and not by position.
     trivial = root * total
     trivial /= np.linalg.norm(trivial) or 1.0
-    # Twice, so that it ends at -1: at zero it would mix with the null space.
-    gram -= np.outer(2 * trivial, trivial)
-    with one_thread():
-        values, vectors = top_eigenvectors(gram, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
+    values, vectors = top_eigenvectors(gram, trivial, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
     values = np.where(values > ROUNDING * precision, values, 0)
     # A sign is nobody's choice: the largest entry is positive, on every machine.
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
@@ -113,23 +118,66 @@ def spectrum_of_sums(
 
 
 def top_eigenvectors(
-    matrix: NDArray[np.float64], count: int, *, narrow: bool
+    matrix: NDArray[np.float64], trivial: NDArray[np.float64], count: int, *, narrow: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The `count` largest eigenvalues of a symmetric `matrix` (D, D) of norm one, descending, and vectors (D, count).
+    """The `count` largest eigenvalues of a symmetric `matrix` (D, D), descending, and their vectors (D, count).
 
-    Where `narrow` says that its entries are known in single precision only, so may be the vectors; values and angles
-    between the vectors are exact then too.
+    They are between zero and one; `trivial` (D,), an eigenvector of one, is left out. Where `narrow` says that entries
+    are known in single precision only, so are the vectors of a large matrix; values and angles between the vectors are
+    exact then too.
     """
-    which = [len(matrix) - count, len(matrix) - 1]
-    if narrow and len(matrix) >= LARGE_MATRIX:
-        rough = scipy.linalg.eigh(matrix.astype(np.float32), subset_by_index=which)[1]
-        basis = np.linalg.qr(rough.astype(np.float64))[0]
-        values, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
-        # Small ones need all the digits.
-        if values[0] > LARGE_EIGENVALUE:
-            return values[::-1], (basis @ turn)[:, ::-1]
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=which)
+    matrix = matrix - np.outer(trivial, trivial)
+    if narrow and len(matrix) >= LARGE_MATRIX and LARGE_SHARE * count <= len(matrix):
+        found = _filtered_eigenvectors(matrix, count)
+        if found is not None:
+            return found
+    # Once more, so that it ends at -1: at zero it would mix with the null space.
+    matrix -= np.outer(trivial, trivial)
+    with one_thread():
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[len(matrix) - count, len(matrix) - 1])
     return values[::-1], vectors[:, ::-1]
+
+
+def _filtered_eigenvectors(
+    matrix: NDArray[np.float64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The same by subspace iteration with Chebyshev filters, for a matrix with eigenvalues up to one; None if in vain.
+
+    All of it is products, which use threads and let others run meanwhile, as SciPy's solvers do not. A few more vectors
+    than are asked for make room for a gap; what is below the least of them is filtered out (Zhou, Saad, Tiago and
+    Chelikowsky, Journal of Computational Physics 2006).
+    """
+    product = matrix.astype(np.float32)
+    width = count + max(8, count // 2)
+    # The same on every machine; nobody else's draws are touched.
+    vectors = np.random.RandomState(0).standard_normal((len(matrix), width)).astype(np.float32)
+    floor = FIRST_FLOOR
+    for _ in range(MAX_FILTERS):
+        vectors = np.linalg.qr(_chebyshev(product, vectors, floor))[0]
+        image = product @ vectors
+        values, turn = np.linalg.eigh(vectors.T @ image)
+        vectors, image = vectors @ turn, image @ turn
+        errors = np.linalg.norm(image[:, -count:] - vectors[:, -count:] * values[-count:], axis=0)
+        if not values[-count] > LARGE_EIGENVALUE:
+            return None
+        if errors.max() < SMALL_ERROR:
+            basis = np.linalg.qr(vectors.astype(np.float64))[0]
+            exact, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
+            return exact[: -count - 1 : -1], (basis @ turn)[:, : -count - 1 : -1]
+        floor = max(float(values[0]), LARGE_EIGENVALUE)
+    return None
+
+
+def _chebyshev(matrix: Array, vectors: Array, floor: float) -> Array:
+    """Vectors (D, m) in which eigenvalues of `matrix` from zero to `floor` are small beside those from there to one."""
+    half = floor / 2
+    step = first = half / (half - 1)
+    before, after = vectors, (matrix @ vectors - half * vectors) * np.float32(first / half)
+    for _ in range(FILTER_DEGREE - 1):
+        following = 1 / (2 / first - step)
+        turned = (matrix @ after - half * after) * np.float32(2 * following / half)
+        before, after, step = after, turned - np.float32(step * following) * before, following
+    return after
 
 
 def embed(psi: AnyPsi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:

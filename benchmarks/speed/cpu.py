@@ -1,0 +1,208 @@
+"""FLS beside what nobody has to be afraid of: k-means, the products it cannot avoid, and itself on more rows.
+
+    python benchmarks/speed/cpu.py [PART ...]        parts: mnist, spectral, rows, stream
+
+All figures are ratios of times of one run on one machine, kept in benchmarks/results/speed.json; seconds are kept too,
+but another machine, or the same one on a busy day, has others. Nothing else should run meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans, SpectralClustering
+
+from subspaces import FLS, LBF, LandmarkSpectralClustering
+from subspaces._threads import n_threads
+from subspaces.datasets import load_mnist
+from subspaces.flats import nearest
+from subspaces.metrics import clustering_accuracy
+
+OUT = Path(__file__).parents[1] / "results" / "speed.json"
+REPEATS = 3
+# Rows of the curve of time against rows: near ten subspaces of R^80.
+DIMS = (3, 4, 5, 6, 7, 3, 4, 5, 6, 7)
+N_COLUMNS = 80
+
+
+def seconds(function: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    """The least time of several runs, and the result of the last."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def blas_floor(model: FLS, X: np.ndarray) -> Callable[[], None]:
+    """The matrix products that a fit of MNIST cannot avoid, in blocks as large as suit BLAS.
+
+    k-means steps of the landmarks, distances of landmarks to rows to find neighbours, rows times all basis vectors;
+    and the same on the sample that the settings are tried on.
+    """
+    rng = np.random.RandomState(0)
+    n, p = X.shape
+    count, dim = model.n_landmarks_, model.subspace_dim_
+    tries = [trial for trial in model.choice_["flats"].candidates if trial.get("subspace_dim")]
+
+    def product(left: int, right: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        b = rng.standard_normal((p, right)).astype(np.float32)
+        return [(X[start : start + 2048], b) for start in range(0, left, 2048)]
+
+    work = product(min(n, 20 * count), count) * 5 + product(n, count) + product(n, count * dim)
+    for trial in tries:
+        rows = min(n, trial.get("n_rows", 10_000))
+        work += product(rows, 1000 * trial["subspace_dim"])
+
+    def run() -> None:
+        for a, b in work:
+            a @ b
+
+    return run
+
+
+def mnist() -> dict[str, Any]:
+    X, y = load_mnist()
+    kmeans, _ = seconds(lambda: KMeans(10, n_init=10, random_state=0).fit(X))
+    fls, model = seconds(lambda: FLS(10, random_state=0).fit(X))
+    paper, published = seconds(lambda: FLS.paper(10, subspace_dim=3, n_landmarks=1000, random_state=0).fit(X))
+    floor, _ = seconds(blas_floor(model, X))
+    predict, _ = seconds(lambda: model.predict(X))
+    passed, _ = seconds(lambda: nearest(X, model._features.flats_, 5))
+    landmark, _ = seconds(lambda: LandmarkSpectralClustering(10, random_state=0).fit(X))
+    lbf, _ = seconds(lambda: LBF(10, subspace_dim=3, random_state=0).fit(X), 1)
+    again, _ = seconds(lambda: KMeans(10, n_init=10, random_state=0).fit(X))
+    kmeans = min(kmeans, again)
+    return {
+        "rows": list(X.shape),
+        "fls_over_kmeans": fls / kmeans,
+        "fls_over_blas_floor": fls / floor,
+        "paper_over_kmeans": paper / kmeans,
+        "predict_over_kmeans": predict / kmeans,
+        "landmark_spectral_over_kmeans": landmark / kmeans,
+        "lbf_over_kmeans": lbf / kmeans,
+        "one_pass_of_distances_over_kmeans": passed / kmeans,
+        "kmeans_seconds": kmeans,
+        "fls_accuracy": clustering_accuracy(y, model.labels_),
+        "paper_accuracy": clustering_accuracy(y, published.labels_),
+        "kmeans_accuracy": clustering_accuracy(y, KMeans(10, n_init=10, random_state=0).fit(X).labels_),
+    }
+
+
+def spectral() -> dict[str, Any]:
+    """scikit-learn's spectral clustering of a graph of nearest neighbours, on MNIST."""
+    X, y = load_mnist()
+    found: dict[str, Any] = {}
+    for n in (10_000, len(X)):
+        rows = np.random.RandomState(0).permutation(len(X))[:n]
+        peer = SpectralClustering(10, affinity="nearest_neighbors", n_jobs=n_threads(), random_state=0)
+        slow, theirs = seconds(lambda peer=peer, rows=rows: peer.fit(X[rows]), 1)
+        fast, ours = seconds(lambda rows=rows: FLS(10, random_state=0).fit(X[rows]), 1)
+        found[str(n)] = {
+            "fls_over_spectral_clustering": fast / slow,
+            "fls_accuracy": clustering_accuracy(y[rows], ours.labels_),
+            "spectral_clustering_accuracy": clustering_accuracy(y[rows], theirs.labels_),
+        }
+    return found
+
+
+def union_block(number: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows near ten subspaces and their labels, the same for the same number."""
+    bases = np.random.RandomState(0).standard_normal((len(DIMS), N_COLUMNS, max(DIMS)))
+    rng = np.random.default_rng(number)
+    labels = rng.integers(len(DIMS), size=size)
+    along = rng.standard_normal((size, max(DIMS)), dtype=np.float32)
+    rows = 0.02 * rng.standard_normal((size, N_COLUMNS), dtype=np.float32)
+    for k, dim in enumerate(DIMS):
+        basis = np.linalg.qr(bases[k, :, :dim])[0].astype(np.float32)
+        members = labels == k
+        rows[members] += along[members, :dim] @ basis.T
+    return rows, labels
+
+
+def write_union(path: Path, n_rows: int, block: int = 100_000) -> np.ndarray:
+    """An .npy file of so many rows; returns their labels."""
+    file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n_rows, N_COLUMNS))
+    labels = np.empty(n_rows, np.int64)
+    for start in range(0, n_rows, block):
+        size = min(block, n_rows - start)
+        file[start : start + size], labels[start : start + size] = union_block(start, size)
+    file.flush()
+    return labels
+
+
+def rows(sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000, 10_000_000)) -> dict[str, Any]:
+    """Time per row as rows grow: in memory, and read from disk with how much memory that takes."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=os.environ.get("SUBSPACES_SCRATCH")) as folder:
+        for n in sizes:
+            path = Path(folder) / f"{n}.npy"
+            labels = write_union(path, n)
+            np.save(Path(folder) / "truth.npy", labels)
+            for how in ("memory", "disk"):
+                command = [sys.executable, __file__, "--one", how, str(path)]
+                found[f"{how} {n}"] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+                print(json.dumps({f"{how} {n}": found[f"{how} {n}"]}), file=sys.stderr, flush=True)
+            path.unlink()
+    ratios: dict[str, Any] = {}
+    large, base = max(sizes), 100_000
+    for how in ("memory", "disk"):
+        own, other = found[f"{how} {large}"], found[f"{how} {base}"]
+        ratios[f"{how}: time per row at {large} over {base}"] = own["row_microseconds"] / other["row_microseconds"]
+    before = found.get(f"disk {large // 10}")
+    if before:
+        ratios[f"disk: peak memory at {large} over {large // 10}"] = (
+            found[f"disk {large}"]["peak_mb"] / before["peak_mb"]
+        )
+    return {"ratios": ratios, "runs": found}
+
+
+def one(how: str, path: Path) -> dict[str, Any]:
+    """One fit in a process of its own, whose memory is seen."""
+    truth = np.load(path.parent / "truth.npy", mmap_mode="r")
+    X: Any = np.load(path) if how == "memory" else str(path)
+    start = time.perf_counter()
+    if how == "disk":
+        from subspaces import open_rows
+
+        X = open_rows(X, memory_limit="1GB", labels=path.with_suffix(".labels.npy"))
+    model = FLS(len(DIMS), random_state=0).fit(X)
+    spent = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    accuracy = clustering_accuracy(np.asarray(truth), np.asarray(model.labels_))
+    return {"seconds": spent, "row_microseconds": 1e6 * spent / len(truth), "peak_mb": peak, "accuracy": accuracy}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", default=["mnist", "spectral", "rows"])
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if arguments.one:
+        print(json.dumps(one(arguments.one[0], Path(arguments.one[1]))))
+        return
+    known = json.loads(OUT.read_text()) if OUT.exists() else {}
+    known["command"] = "python benchmarks/speed/cpu.py"
+    known["threads"] = n_threads()
+    for part in arguments.parts:
+        known[part] = {"mnist": mnist, "spectral": spectral, "rows": rows}[part]()
+        print(json.dumps({part: known[part]}, indent=1), flush=True)
+        OUT.write_text(json.dumps(known, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
