@@ -34,7 +34,7 @@ LARGE_EIGENVALUE = 0.01
 # they are enough where no vector is farther than the fourth from being one.
 FILTER_DEGREE = 8
 MAX_FILTERS = 8
-FIRST_FLOOR = 0.5
+FIRST_FLOOR = 0.7
 SMALL_ERROR = 1e-5
 
 Psi: TypeAlias = Array | csr_matrix

@@ -96,7 +96,8 @@ class _DistanceFeatures(FeatureMap):
         distances = distances_to(self._landmark_flats)
         for rows in self.slices(x, block_rows=block_rows):
             table = distances(x[rows])
-            yield self._dense(table), np.sqrt(table.min(axis=1))
+            far = np.sqrt(table.min(axis=1))
+            yield self._dense(table), far
 
     def _device_blocks(self, x: Array) -> Iterator[tuple[Any, Array]]:
         xp = namespace(x)
@@ -104,7 +105,8 @@ class _DistanceFeatures(FeatureMap):
         for rows in flats.blocks(x):
             if self.n_nearest_ is None:
                 table = flats.table(rows)
-                yield self._dense(table), xp.sqrt(xp.min(table, axis=1))
+                far = xp.sqrt(xp.min(table, axis=1))
+                yield self._dense(table), far
             else:
                 found, index = flats.nearest(rows, self.n_nearest_)
                 weights = row_weights(found, width=self._row_width, power=self.power)
@@ -131,8 +133,12 @@ class _DistanceFeatures(FeatureMap):
         return sparse_weights(nearest_distances, index, n_landmarks, width=self._row_width, power=self.power)
 
     def _dense(self, table: Array) -> Array:
+        """Weights (b, D) from squared distances (b, D), which are used up."""
         xp = namespace(table)
-        return xp.exp(-raised(table / self._width(self.sigma_), self.power)) / float(np.sqrt(table.shape[1]))
+        table *= -1 / self._width(self.sigma_) if self.power == 2 else 1 / self._width(self.sigma_)
+        psi = xp.exp(table if self.power == 2 else -raised(table, self.power))
+        psi *= 1 / float(np.sqrt(table.shape[1]))
+        return psi
 
     def _fit_weights(self, x: Array, n_landmarks: int, rng: np.random.RandomState) -> None:
         """Record how distances become weights."""
