@@ -270,10 +270,81 @@ def search() -> list[str]:
     return lines
 
 
+def kept(name: str) -> dict[str, Any]:
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
+def speed() -> list[str]:
+    row = kept("speed")["mnist"]
+    lines = ["| MNIST, 60,000 x 80, on two cores | time over that of `KMeans(10, n_init=10)` |", "|---|---|"]
+    for shown, name in {
+        "`FLS(10)`, the search for dimension and neighbourhood included": "fls_over_kmeans",
+        "`FLS.paper(10, subspace_dim=3, n_landmarks=1000)`": "paper_over_kmeans",
+        "`predict` of all rows": "predict_over_kmeans",
+        "`LandmarkSpectralClustering(10)`": "landmark_spectral_over_kmeans",
+        "`LBF(10, subspace_dim=3)`": "lbf_over_kmeans",
+    }.items():
+        lines.append(f"| {shown} | {row[name]:.2f} |")
+    lines.append("")
+    lines.append(
+        f"The products that `FLS` cannot avoid, alone and one after another, take 1 / {row['fls_over_blas_floor']:.1f} of its "
+        f"time. Accuracy: FLS {row['fls_accuracy']:.3f}, k-means {row['kmeans_accuracy']:.3f}."
+    )
+    for n, peer in kept("speed").get("spectral", {}).items():
+        lines.append(
+            f'scikit-learn\'s `SpectralClustering(affinity="nearest_neighbors")` on {int(n):,} rows takes '
+            f"{1 / peer['fls_over_spectral_clustering']:.1f} times as long as FLS "
+            f"(accuracy {peer['spectral_clustering_accuracy']:.3f} against {peer['fls_accuracy']:.3f})."
+        )
+    return lines
+
+
+def rows() -> list[str]:
+    runs = kept("speed")["rows"]["runs"]
+    lines = [
+        "| rows near ten subspaces of R⁸⁰ | from | microseconds a row | peak memory, MB | accuracy |",
+        "|---|---|---|---|---|",
+    ]
+    for name, run in runs.items():
+        where, n = name.split()
+        lines.append(
+            f"| {int(n):,} | {where} | {run['row_microseconds']:.1f} | {run['peak_mb']:.0f} | {run['accuracy']:.4f} |"
+        )
+    ratios = kept("speed")["rows"]["ratios"]
+    lines += ["", "; ".join(f"{name}: {ratio:.2f}" for name, ratio in ratios.items()) + "."]
+    return lines
+
+
+def gpu() -> list[str]:
+    row = kept("gpu")
+    held, stream, digits = row["in_memory"], row["stream"], row["mnist"]
+    lines = [f"| {row['device']} | rows x 80, float32 | seconds | accuracy | peak memory |", "|---|---|---|---|---|"]
+    shape = f"{held['rows']:,}, on the device"
+    lines.append(
+        f"| `FLS(10, n_landmarks=1000)`: fit and labels | {shape} | {held['fit_seconds']:.1f} (the first time, with "
+        f"compilation, {held['first_fit_seconds']:.1f}) | {held['accuracy']:.5f} | {held['peak_gib']:.0f} GiB, of which "
+        f"rows {held['rows_gib']:.0f} |"
+    )
+    lines.append(f"| `predict` | {shape} | {held['predict_seconds']:.2f} | | |")
+    lines.append(
+        f"| the same fit of a stream, drawn anew in each pass | {stream['rows']:,} | {stream['fit_seconds']:.0f} | "
+        f"{stream['accuracy']:.5f} | {stream['peak_gib']:.0f} GiB |"
+    )
+    sent = row["host_to_device"]
+    lines.append(
+        f"| `predict` of rows in host memory | {sent['rows']:,} | {sent['predict_seconds']:.2f} (plain copies alone "
+        f"{sent['copy_alone_seconds']:.2f}) | | |"
+    )
+    same = ", ".join(f"{name} {each['same_labels']:.4f}" for name, each in digits.items())
+    lines += ["", f"Share of the 60,000 MNIST labels that are the same on the GPU and in NumPy: {same}."]
+    return lines
+
+
 TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "README.md": [accuracy],
     "docs/choosing.md": [unequal, motions, count, outliers, confidence, search, regime, kernel, partition, paper],
     "docs/theory.md": [theory],
+    "docs/scaling.md": [speed, rows, gpu],
     "docs/methods.md": [methods, others, flats, counts, large, iteration, faces, graph],
 }
 

@@ -1,0 +1,83 @@
+"""What a fit says that it will do, and that it does it."""
+
+import numpy as np
+import pytest
+
+from subspaces import FLS, _engine, plan
+from subspaces.datasets import make_subspaces
+from subspaces.sources import open_rows
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(plan, "TRIAL_SECONDS", 0.001)
+    monkeypatch.setattr(plan, "TRIAL_ROWS", 64)
+
+
+class TestPlan:
+    def test_few_rows_are_read_once(self):
+        found = FLS(3).plan(5000, 20)
+        assert [each.name for each in found.passes] == ["decide on the sample"]
+        assert found.sample_rows == 5000
+
+    def test_many_rows_are_read_three_times(self):
+        found = FLS.plan(10**9, 80)
+        assert [each.rows for each in found.passes] == [10**9, 100_000, 10**9, 10**9]
+        assert found.sample_rows == 100_000
+        assert found.n_landmarks == 2000
+        assert found.passes[0].blocks * found.block_rows >= 10**9
+
+    def test_the_class_and_an_object_may_be_asked(self):
+        assert FLS.plan(10**6, 30).n_landmarks == 2000
+        assert FLS(4, n_landmarks=300, subspace_dim=5).plan(10**6, 30).n_landmarks == 300
+        assert FLS(4, n_landmarks=300, subspace_dim=5).plan(10**6, 30).subspace_dim == 5
+        assert "passes" in FLS.plan.__doc__ or FLS.plan.func.__doc__
+
+    def test_nothing_but_labels_grows_with_the_rows(self):
+        few, many = (FLS.plan(n, 80).memory for n in (10**6, 10**8))
+        assert {name for name in few if few[name] != many[name]} == {"labels"}
+
+    def test_time_grows_with_the_rows_and_with_what_is_asked(self, monkeypatch):
+        monkeypatch.setattr(plan, "seconds_per_row", lambda *arguments: 1e-6)
+        assert FLS.plan(10**9, 80).seconds == pytest.approx(10 * FLS.plan(10**8, 80).seconds, rel=0.1)
+        assert FLS(n_draws=4).plan(10**9, 80).seconds == pytest.approx(4 * FLS.plan(10**9, 80).seconds, rel=0.1)
+        dense = FLS.paper(3, subspace_dim=3).plan(10**9, 80)
+        assert dense.seconds == pytest.approx(1.5 * FLS.plan(10**9, 80).seconds, rel=0.1)
+
+    def test_a_memory_limit_makes_blocks_smaller(self):
+        assert FLS.plan(10**8, 80, memory_limit="100MB").block_rows < FLS.plan(10**8, 80).block_rows
+        assert FLS.plan(10**8, 80, memory_limit="100MB").peak_bytes < FLS.plan(10**8, 80).peak_bytes
+
+    def test_it_prints(self):
+        text = str(FLS.plan(10**8, 80))
+        assert "100,000,000 rows of 80 columns" in text
+        assert "labels 400 MB" in text
+        assert "sums over all rows" in text
+
+    @pytest.mark.parametrize(("shape", "name"), [((0, 80), "n=0"), ((10, 1), "p=1"), ((-5, 80), "n=-5")])
+    def test_impossible_shapes(self, shape, name):
+        with pytest.raises(ValueError, match=name):
+            FLS.plan(*shape)
+
+    def test_a_wrong_limit(self):
+        with pytest.raises(ValueError, match="a lot"):
+            FLS.plan(1000, 10, memory_limit="a lot")
+
+    def test_it_is_what_is_done(self, monkeypatch):
+        """As many blocks are read in each pass as the plan says."""
+        monkeypatch.setattr(_engine, "FIT_ROWS", 500)
+        monkeypatch.setattr(plan, "FIT_ROWS", 500)
+        X, _ = make_subspaces((2, 3), 8, points_per_subspace=1000, random_state=0)
+        X = X.astype(np.float32)
+        reads = []
+
+        def blocks():
+            for start in range(0, len(X), 400):
+                reads.append(start)
+                yield X[start : start + 400]
+
+        FLS(2, n_landmarks=100, random_state=0).fit(open_rows(blocks, block_rows=400))
+        planned = FLS(2, n_landmarks=100).plan(len(X), 8)
+        # Beside the passes of the plan: the first block to know the columns, a look at some rows, the sample itself.
+        n_passes = sum(each.rows == len(X) for each in planned.passes)
+        assert n_passes * 6 <= len(reads) <= (n_passes + 2) * 6

@@ -1,0 +1,31 @@
+"""The kernels of `_triton.py`, where there is a CUDA device to run them."""
+
+import numpy as np
+import pytest
+
+from subspaces.device_flats import DeviceFlats
+from subspaces.flats import Flats, nearest, squared_distances
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+if not torch.cuda.is_available():
+    pytest.skip("no CUDA device", allow_module_level=True)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize(
+    ("n", "p", "count", "dim"), [(1000, 80, 1000, 9), (77, 5, 33, 2), (300, 128, 65, 3), (1, 16, 7, 1)]
+)
+def test_distances_and_nearest(n, p, count, dim, affine):
+    rng = np.random.default_rng(0)
+    centers = rng.standard_normal((count, p)) if affine else np.zeros((count, p))
+    flats = Flats(centers.astype(np.float32), np.linalg.qr(rng.standard_normal((count, p, dim)))[0].astype(np.float32))
+    x = rng.standard_normal((n, p)).astype(np.float32)
+    on_device = DeviceFlats(flats)
+    rows = torch.as_tensor(x, device="cuda")
+    exact = squared_distances(x.astype(float), Flats(flats.centers.astype(float), flats.bases.astype(float)))
+    np.testing.assert_allclose(on_device.table(rows).cpu().numpy(), exact, atol=2e-5 * exact.max())
+    values, index = (each.cpu().numpy() for each in on_device.nearest(rows, 5))
+    expected = nearest(x, flats, 5)
+    np.testing.assert_allclose(values, expected[1], atol=2e-5 * exact.max())
+    assert (index == expected[0]).mean() > 0.99
