@@ -287,8 +287,8 @@ def speed() -> list[str]:
         lines.append(f"| {shown} | {row[name]:.2f} |")
     lines.append("")
     lines.append(
-        f"The products that `FLS` cannot avoid, alone and one after another, take 1 / {row['fls_over_blas_floor']:.1f} of its "
-        f"time. Accuracy: FLS {row['fls_accuracy']:.3f}, k-means {row['kmeans_accuracy']:.3f}."
+        f"The products that `FLS` cannot avoid, alone, take 1 / {row['fls_over_blas_floor']:.1f} of its time. "
+        f"Accuracy: FLS {row['fls_accuracy']:.3f}, k-means {row['kmeans_accuracy']:.3f}."
     )
     for n, peer in kept("speed").get("spectral", {}).items():
         lines.append(
@@ -301,10 +301,8 @@ def speed() -> list[str]:
 
 def rows() -> list[str]:
     runs = kept("speed")["rows"]["runs"]
-    lines = [
-        "| rows near ten subspaces of R⁸⁰ | from | microseconds a row | peak memory, MB | accuracy |",
-        "|---|---|---|---|---|",
-    ]
+    names = ("rows near ten subspaces of R⁸⁰", "from", "microseconds a row", "peak memory, MB", "accuracy")
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     for name, run in runs.items():
         where, n = name.split()
         lines.append(
@@ -322,8 +320,8 @@ def gpu() -> list[str]:
     shape = f"{held['rows']:,}, on the device"
     lines.append(
         f"| `FLS(10, n_landmarks=1000)`: fit and labels | {shape} | {held['fit_seconds']:.1f} (the first time, with "
-        f"compilation, {held['first_fit_seconds']:.1f}) | {held['accuracy']:.5f} | {held['peak_gib']:.0f} GiB, of which "
-        f"rows {held['rows_gib']:.0f} |"
+        f"compilation, {held['first_fit_seconds']:.1f}) | {held['accuracy']:.5f} | {held['peak_gib']:.0f} GiB, "
+        f"of which rows {held['rows_gib']:.0f} |"
     )
     lines.append(f"| `predict` | {shape} | {held['predict_seconds']:.2f} | | |")
     lines.append(

@@ -1,6 +1,6 @@
-"""FLS beside what nobody has to be afraid of: k-means, the products it cannot avoid, and itself on more rows.
+"""The time of FLS beside that of k-means, of the products it cannot avoid, and of itself on more rows.
 
-    python benchmarks/speed/cpu.py [PART ...]        parts: mnist, spectral, rows, stream
+    python benchmarks/speed/cpu.py [PART ...]        parts: mnist, spectral, rows
 
 All figures are ratios of times of one run on one machine, kept in benchmarks/results/speed.json; seconds are kept too,
 but another machine, or the same one on a busy day, has others. Nothing else should run meanwhile.

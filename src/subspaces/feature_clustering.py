@@ -20,7 +20,7 @@ from subspaces._array import Array, Indices, Labels, concatenate, follow, is_hos
 from subspaces._blocks import row_blocks
 from subspaces._engine import Feed, Rows, open_feed
 from subspaces._log import report
-from subspaces._threads import mapped
+from subspaces._threads import mapped, n_threads
 from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
@@ -55,8 +55,10 @@ R = TypeVar("R")
 # k-means of one number of eigenvectors has this many starts; of several, where modularity compares all, this many each.
 N_STARTS = 10
 N_STARTS_EACH = 3
-# Rows that one thread sums up: D x D sums of each group are held until all are added.
+# Rows that one thread sums up.
 GROUP_ROWS = 8192
+# Dense psi that is kept between passes over rows in memory.
+KEPT_BYTES = 128 * 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,8 +208,9 @@ class FeatureClustering(
         self._tie = smallest_tie(lambda: self._features.blocks(rows)) if self._features.is_signed else 0.0
         counts = self._dense_counts() if is_auto(self.n_components) else [int(self.n_components)]
         report(self.verbose, "eigenvectors of %d features of %d rows", self._features.n_components, len(rows))
-        self._spectrum = self._dense_spectrum(rows, max(counts))
-        embedding, degrees, distances = self._embedded(rows)
+        psi = DenseBlocks(self._features, rows, self._tie)
+        self._spectrum = self._dense_spectrum(psi, max(counts))
+        embedding, degrees, distances = self._embedded(psi)
         self._partition = best_plain_partition(
             embedding,
             degrees,
@@ -221,27 +224,24 @@ class FeatureClustering(
         if distances is not None:
             self.outlier_scores_ = distances
 
-    def _embedded(self, rows: Array) -> tuple[Array, Array, Array | None]:
-        """Embedding (n, q) and degrees (n,) of prepared rows and, where there are landmarks, how far they are (n,)."""
-
-        def of_group(group: slice) -> list[tuple[Array, Array, Array | None]]:
-            found = []
-            for block, nearest in self._features.described_blocks(rows[group]):
-                psi = with_constant(block, self._tie)
-                found.append((embed(psi, self._spectrum), product(psi, self._spectrum.degree), nearest))
-            return found
-
-        parts = chain.from_iterable(in_groups(of_group, rows, self._features))
+    def _embedded(self, psi: DenseBlocks) -> tuple[Array, Array, Array | None]:
+        """Embedding (n, q) and degrees (n,) of rows and, where there are landmarks, how far they are (n,)."""
+        spectrum = self._spectrum
+        parts = psi.map(lambda block, far: (embed(block, spectrum), product(block, spectrum.degree), far))
         embedding, degrees, distances = zip(*parts, strict=True)
         far = None if distances[0] is None else np.concatenate(distances)
         return np.concatenate(embedding), np.concatenate(degrees), far
 
-    def _dense_spectrum(self, rows: Array, n_vectors: int) -> Spectrum:
+    def _dense_spectrum(self, psi: DenseBlocks, n_vectors: int) -> Spectrum:
         """The spectrum of all rows, by two passes over them."""
-        psi = FeatureBlocks(self._preparation, self._features, self._tie)
-        (total,) = self._feed.sum(partial(column_sums_of, psi=psi), "degrees")
-        (gram,) = self._feed.sum(partial(degree_sums_of, psi=psi, degree=total), "products")
-        return spectrum_of_sums(total, gram, n_vectors, balanced=False, dtype=rows.dtype)
+        if self._feed.is_sampled:
+            blocks = FeatureBlocks(self._preparation, self._features, self._tie)
+            (total,) = self._feed.sum(partial(column_sums_of, psi=blocks), "degrees")
+            (gram,) = self._feed.sum(partial(degree_sums_of, psi=blocks, degree=total), "products")
+        else:
+            (total,) = added(psi.map(lambda block, _: (column_sums(block),)))
+            (gram,) = added(psi.map_groups(lambda group: added((degree_sums(block, total),) for block, _ in group)))
+        return spectrum_of_sums(total, gram, n_vectors, balanced=False, dtype=psi.rows.dtype)
 
     def _sparse_spectrum(self, psi: csr_matrix, features: FeatureMap, n_vectors: int) -> Spectrum:
         """The spectrum of all rows, of which psi (m, D) are those at hand."""
@@ -305,6 +305,33 @@ class FeatureClustering(
         """What an estimator tells about its clusters beside their labels."""
 
 
+class DenseBlocks:
+    """Dense psi of prepared rows (n, q), in blocks, pass after pass; some of them are kept from the first pass on."""
+
+    def __init__(self, features: FeatureMap, rows: Array, tie: float) -> None:
+        self.features, self.rows, self.tie = features, rows, tie
+        self._kept: dict[int, list[tuple[Psi, Array | None]]] = {}
+        self._room = KEPT_BYTES
+
+    def map(self, function: Callable[[Psi, Array | None], R]) -> list[R]:
+        """What `function` gives for psi of each block and the distances (b,) to the nearest landmark, if any."""
+        return list(chain.from_iterable(self.map_groups(lambda group: [function(*block) for block in group])))
+
+    def map_groups(self, function: Callable[[list[tuple[Psi, Array | None]]], R]) -> Iterator[R]:
+        """The same for the blocks of each group of rows."""
+        return in_groups(lambda group: function(self._blocks(group)), self.rows, self.features)
+
+    def _blocks(self, group: slice) -> list[tuple[Psi, Array | None]]:
+        if group.start in self._kept:
+            return self._kept[group.start]
+        found = self.features.described_blocks(self.rows[group])
+        blocks = [(with_constant(psi, self.tie), far) for psi, far in found]
+        self._room -= sum(psi.nbytes for psi, _ in blocks)
+        if self._room >= 0:
+            self._kept[group.start] = blocks
+        return blocks
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureBlocks:
     """psi of the rows that users have, one block after another."""
@@ -316,7 +343,8 @@ class FeatureBlocks:
     def sums(self, x: Array, function: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Sums over blocks of what `function` makes of psi, for the rows of `x` (b, p) of any array library."""
         rows = self.preparation(x)
-        if not is_host(rows):
+        # Few features of a row are found by threads of their own.
+        if not is_host(rows) or self.features.is_sparse:
             return self._sums(rows, function)
         return added(in_groups(lambda group: self._sums(rows[group], function), rows, self.features))
 
@@ -324,10 +352,12 @@ class FeatureBlocks:
         return added(function(with_constant(psi, self.tie)) for psi in self.features.blocks(rows))
 
 
-def in_groups(function: Callable[[slice], R], rows: Array, features: FeatureMap) -> list[R]:
-    """What `function` gives for groups of rows (n, q), side by side where the features allow it."""
-    groups = row_blocks(len(rows), 1, block_rows=GROUP_ROWS)
-    return mapped(function, groups) if features.in_threads else [function(group) for group in groups]
+def in_groups(function: Callable[[slice], R], rows: Array, features: FeatureMap) -> Iterator[R]:
+    """What `function` gives for groups of rows (n, q), one after another; side by side where the features allow it."""
+    groups = list(row_blocks(len(rows), 1, block_rows=GROUP_ROWS))
+    at_once = n_threads() if features.in_threads else 1
+    for first in range(0, len(groups), at_once):
+        yield from mapped(function, groups[first : first + at_once])
 
 
 def column_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
