@@ -3,9 +3,11 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from subspaces import cli, demo
+from subspaces.metrics import clustering_accuracy
 
 
 class TestDemo:
@@ -92,3 +94,57 @@ class TestMistakes:
 def test_module_runs_as_a_program():
     done = subprocess.run([sys.executable, "-m", "subspaces", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("subspaces ")
+
+
+class TestFit:
+    @pytest.fixture
+    def rows(self, tmp_path):
+        from subspaces.datasets import make_subspaces
+
+        X, y = make_subspaces((2, 3), 8, points_per_subspace=150, outliers=0, random_state=0)
+        np.save(tmp_path / "rows.npy", X.astype(np.float32))
+        return tmp_path / "rows.npy", y
+
+    def test_labels_are_written(self, rows, tmp_path, capsys):
+        path, truth = rows
+        out = tmp_path / "found.npy"
+        assert cli.main(["fit", str(path), "-k", "2", "--out", str(out)]) == 0
+        assert clustering_accuracy(truth, np.load(out)) > 0.95
+        assert str(out) in capsys.readouterr().out
+
+    def test_a_dry_run_tells_the_plan_and_writes_nothing(self, rows, tmp_path, capsys):
+        path, _ = rows
+        out = tmp_path / "found.npy"
+        assert cli.main(["fit", str(path), "-k", "2", "--out", str(out), "--dry-run"]) == 0
+        assert "300 rows of 8 columns" in capsys.readouterr().out
+        assert not out.exists()
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["missing.npy", "-k", "2"],
+            ["rows.npy", "-k", "two"],
+            ["rows.npy", "-k", "0"],
+            ["rows.npy", "-k", "999"],
+            ["rows.npy", "-k", "2", "--dim", "80"],
+            ["rows.npy", "-k", "2", "--memory-limit", "much"],
+            ["rows.npy", "-k", "2", "--out", "rows.npy"],
+            ["rows.npy", "-k", "2", "--out", "no/such/folder/labels.npy"],
+            ["rows.npy", "-k", "2", "--device", "nowhere"],
+            ["text.npy", "-k", "2"],
+            ["text.csv", "-k", "2"],
+            [".", "-k", "2"],
+        ],
+        ids=" ".join,
+    )
+    def test_mistakes_are_told_in_one_line(self, rows, tmp_path, monkeypatch, capsys, arguments):
+        monkeypatch.chdir(tmp_path)
+        for name in ("text.npy", "text.csv"):
+            (tmp_path / name).write_text("no numbers")
+        before = sorted(tmp_path.iterdir())
+        assert cli.main(["fit", *arguments]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("\n") == 1
+        assert "Traceback" not in captured.err
+        assert sorted(tmp_path.iterdir()) == before

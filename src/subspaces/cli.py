@@ -26,12 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "reproduce":
             return _reproduce(options)
+        if options.command == "fit":
+            return _fit(options)
         return _demo(options.picture, options.seed)
     except KeyboardInterrupt:
         _progress("interrupted")
         return 130
-    except (OSError, ValueError, ImportError) as error:
-        _progress(f"subspaces: {error}")
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        _progress(f"subspaces: {' '.join(str(error).split())}")
         return 2
 
 
@@ -42,8 +44,56 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="compare FLS with k-means and spectral clustering, draw a picture")
     demo.add_argument("--picture", type=Path, default=Path("subspaces-demo.png"), help="where the picture goes")
     demo.add_argument("--seed", type=int, default=0, help="seed of the data and of every method")
+    _add_fit(commands.add_parser("fit", help="cluster the rows of files and write their labels"))
     _add_reproduce(commands.add_parser("reproduce", help="print the tables of the paper beside ours"))
     return parser
+
+
+def _add_fit(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Cluster the rows of files by FLS and write the label of each row. Files may be larger than memory; with "
+        "--checkpoint a run that was killed goes on where it was."
+    )
+    parser.add_argument(
+        "data", nargs="+", metavar="DATA", help=".npy, Parquet, Zarr or HDF5, one or several, or a pattern"
+    )
+    parser.add_argument("-k", "--clusters", default="auto", help='number of clusters, or "auto" (default)')
+    parser.add_argument("--dim", default="auto", help='dimension of the landmark flats, or "auto" (default)')
+    parser.add_argument("--out", type=Path, default=Path("labels.npy"), help="file of the labels (default: labels.npy)")
+    parser.add_argument("--key", help="name of the array in a Zarr group or HDF5 file")
+    parser.add_argument("--memory-limit", default="1GB", help="keep blocks and sample below it (default: 1GB)")
+    parser.add_argument("--checkpoint", type=_folder, help="folder that keeps how far a long run is")
+    parser.add_argument("--device", help='where rows are worked on, such as "cuda"')
+    parser.add_argument("--seed", type=int, default=0, help="seed of every random draw")
+    parser.add_argument("--dry-run", action="store_true", help="tell passes, blocks, memory and time, and do nothing")
+    parser.add_argument("-v", "--verbose", action="store_true", help="progress on stderr")
+
+
+def _number(name: str, text: str) -> int | str:
+    """A whole number, or "auto"."""
+    if text == "auto" or text.isdecimal():
+        return text if text == "auto" else int(text)
+    raise ValueError(f'{name} {text} must be a whole number or "auto"')
+
+
+def _fit(options: argparse.Namespace) -> int:
+    from subspaces.fit_command import fit_files
+
+    fit_files(
+        options.data,
+        n_clusters=_number("-k", options.clusters),
+        subspace_dim=_number("--dim", options.dim),
+        out=options.out,
+        key=options.key,
+        memory_limit=options.memory_limit,
+        checkpoint=options.checkpoint,
+        device=options.device,
+        seed=options.seed,
+        dry_run=options.dry_run,
+        verbose=options.verbose,
+        say=print,
+    )
+    return 0
 
 
 def _add_reproduce(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._array import Array, Indices, Labels, inverse, unit_rows
-from subspaces._threads import in_threads
+from subspaces._threads import generators, mapped
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares
 from subspaces.spectral import Psi
@@ -59,19 +59,15 @@ def part_graphs(
 ) -> list[PartGraph]:
     """Several ways to cut rows into small parts by k-means of their embedding (n, q); psi is (n, D)."""
     rows = unit_rows(embedding)
-    graphs: dict[int, PartGraph] = {}
 
-    def add(item: tuple[int, int, int]) -> None:
-        place, n_parts, seed = item
-        parts = _small_parts(rows, n_parts, np.random.RandomState(seed))
+    def graph(draw: tuple[int, np.random.RandomState]) -> PartGraph:
+        parts = _small_parts(rows, *draw)
         shares = cluster_shares(psi, parts, int(parts.max()) + 1)
-        graphs[place] = PartGraph(parts, shares, (shares * inverse(shares.sum(axis=0))) @ shares.T)
+        return PartGraph(parts, shares, (shares * inverse(shares.sum(axis=0))) @ shares.T)
 
     most = max(2 * n_clusters, len(rows) // ROWS_PER_PART)
     wanted = [min(max(per_cluster * n_clusters, least), most, len(rows)) for per_cluster, least in PARTS * n_draws]
-    # A generator for each, so that threads do not matter.
-    in_threads(lambda: add, [(place, n_parts, rng.randint(2**31)) for place, n_parts in enumerate(wanted)])
-    return [graphs[place] for place in range(len(wanted))]
+    return mapped(graph, zip(wanted, generators(rng, len(wanted)), strict=True))
 
 
 def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
