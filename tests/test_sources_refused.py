@@ -297,7 +297,7 @@ class TestParameters:
             (csr_array(np.eye(2)), TypeError, "sparse"),
             (sys.stdin, TypeError, "open file"),
         ],
-        ids=str,
+        ids=["none", "list", "masked", "empty", "sparse", "file"],
     )
     def test_what_has_no_rows(self, X, error, reason):
         with pytest.raises(error, match=reason):

@@ -67,7 +67,8 @@ class FLS(FeatureClustering):
     Clusters rows that lie near different low-dimensional subspaces, in time linear in their number: local flats are
     fitted at landmark points, every row is described by its nearness to them, and the leading singular vectors of
     that description give the clusters. Nothing has to be known about them; `choice_` tells what was chosen and why.
-    `FLS.paper` gives the published algorithm.
+    Rows may be in memory, in files, on a GPU or on a cluster: see `open_rows` and `plan`. `FLS.paper` gives the
+    published algorithm.
 
     Parameters
     ----------
@@ -129,8 +130,9 @@ class FLS(FeatureClustering):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1; -1 for outliers if they are detected.
+    labels_ : array of shape (n,)
+        Cluster of each row, 0 to K - 1; -1 for outliers if they are detected. Where the rows are: NumPy for files and
+        NumPy, on the device for rows on a device, lazy for Dask.
     flats_ : Flats
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
     cluster_dims_ : ndarray of shape (K,)
@@ -144,14 +146,14 @@ class FLS(FeatureClustering):
         `choice_["flats"].chosen`.
     confidence_ : ndarray of shape (n,)
         How sure the label of each row is, from 0 to 1: how far other landmarks agree with it. Only where n_nearest is
-        not None, like `agreement_`.
+        not None, like `agreement_`, and up to 100,000 rows.
     agreement_ : float
         How far other landmarks give the same clusters: 1 is the same, 0 is chance. Below 0.5 a warning says so.
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     outlier_scores_ : ndarray of shape (n,)
-        How unusual each row is in its cluster: about 1 for most, more for outliers. `outlier_scores` gives those of new
-        rows.
+        How unusual each row is in its cluster: about 1 for most, more for outliers. Up to 100,000 rows;
+        `outlier_scores` gives those of any.
     sigma_ : float
         The scale in use; the median over rows where each row has its own.
     n_clusters_, subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
