@@ -259,7 +259,8 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         model = LandmarkSpectralClustering(3, n_landmarks=60, n_components=2, random_state=0)
         peaks.append(peak_memory(lambda model=model, rows=rows: model.fit(rows)))
         assert len(model.labels_) == n
-    assert peaks[1] < 1.02 * peaks[0]
+    # One block more may be read ahead.
+    assert peaks[1] < 1.1 * peaks[0]
     assert peaks[1] < 64 * 10**6
 
 

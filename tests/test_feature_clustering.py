@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces import _blocks
+from subspaces import _blocks, feature_clustering
 from subspaces.flats import principal_angles
 from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering
 from subspaces.kernel_graph import kernel_modularity, smallest_tie, with_constant
@@ -522,8 +522,11 @@ class TestRunning:
             assert captured.out == ""
             assert "[subspaces]" in captured.err
 
-    def test_dense_features_are_never_held_whole(self):
+    def test_dense_features_are_never_held_whole(self, monkeypatch):
         X = np.random.default_rng(0).normal(size=(15_000, 10)).astype(np.float32)
+        # Up to some megabytes they are, from one pass to the next.
+        monkeypatch.setattr(feature_clustering, "KEPT_BYTES", 10**7)
+        monkeypatch.setattr(feature_clustering, "GROUP_ROWS", 1000)
         model = FourierSpectralClustering(2, sigma=2.0, n_features=1000, n_components=2, random_state=0)
         tracemalloc.start()
         try:

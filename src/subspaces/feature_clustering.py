@@ -52,7 +52,7 @@ from subspaces.spectral import (
 )
 
 R = TypeVar("R")
-# k-means of one number of eigenvectors has this many starts; of several, where modularity compares all, this many each.
+# Starts of k-means; and of each of several numbers of eigenvectors, where all that comes of them is refined.
 N_STARTS = 10
 N_STARTS_EACH = 3
 # Rows that one thread sums up.
@@ -285,7 +285,7 @@ class FeatureClustering(
                 inliers,
                 self.n_clusters_,
                 counts=counts,
-                n_starts=N_STARTS_EACH,
+                n_starts=N_STARTS_EACH if features.n_components < len(rows) else N_STARTS,
                 # Where every row is a landmark, its own feature would only confirm the label it has.
                 polish=features.n_components < len(rows),
                 rng=rng,

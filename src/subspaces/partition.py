@@ -128,14 +128,14 @@ def choose_partition(
     """
     sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
-    whole = whole_counts(counts, spectrum.eigenvalues)
+    tried = sorted({min(count, embedding.shape[1]) for count in counts})
 
     def starts(draw: tuple[int, np.random.RandomState]) -> list[Partition]:
         count, own = draw
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=own, max_iter=50)
         return [Partition(n_clusters, count, centers) for centers in runs.points]
 
-    candidates = list(chain.from_iterable(mapped(starts, zip(whole, generators(rng, len(whole)), strict=True))))
+    candidates = list(chain.from_iterable(mapped(starts, zip(tried, generators(rng, len(tried)), strict=True))))
     everyone = psi[at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)]
     graphs = []
     if polish or kind != "balanced":
@@ -148,7 +148,9 @@ def choose_partition(
         found = (assign_embedded(embedding, each) for each in candidates)
         shares = (cluster_shares(sample, labels, n_clusters) for labels in found)
         candidates = [replace(each, modularity=modularity(own)) for each, own in zip(candidates, shares, strict=True)]
-        balanced = _fewest_vectors(candidates, sample, spectrum)
+        # A graph in more pieces than clusters has eigenvalue one as often, and the first few vectors of it are arbitrary.
+        in_pieces = (spectrum.eigenvalues > 1 - EQUAL).sum() >= n_clusters
+        balanced = max(candidates, key=_modularity) if in_pieces else _fewest_vectors(candidates, sample, spectrum)
     if kind == "balanced" or n_clusters == 1:
         return PartitionChoice(balanced, balanced, balanced, candidates)
     strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
@@ -263,17 +265,6 @@ def few_vector_counts(n_clusters: int) -> list[int]:
     """Numbers of eigenvectors that are enough to compare settings."""
     k = n_clusters
     return sorted({max(1, k - 1), k + 1, max(2, int(1.6 * k))})
-
-
-def whole_counts(counts: Sequence[int], eigenvalues: Array) -> list[int]:
-    """Numbers of eigenvectors from `counts`, ascending, that hold all those of eigenvalue one, if any does.
-
-    A graph that falls apart has it as often as it has pieces, and the first few of its eigenvectors are arbitrary.
-    """
-    found = sorted({min(count, len(eigenvalues)) for count in counts})
-    n_pieces = int((eigenvalues > 1 - EQUAL).sum())
-    whole = [count for count in found if count >= n_pieces]
-    return whole if n_pieces < len(eigenvalues) else found
 
 
 def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_rounds: int) -> Partition:
