@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subspaces import datasets, kernels, metrics, self_expression, theory
+    from subspaces import datasets, kernels, metrics, plots, self_expression, theory
     from subspaces.best_fit_flats import LBF
     from subspaces.flats import Beta2, Flats
     from subspaces.fls import FLS
@@ -37,6 +37,7 @@ __all__ = [
     "kernels",
     "metrics",
     "open_rows",
+    "plots",
     "self_expression",
     "theory",
 ]
@@ -58,7 +59,7 @@ _HOMES = {
     "NystromSpectralClustering": "landmark_clustering",
     "open_rows": "sources",
 }
-_MODULES = ("datasets", "kernels", "metrics", "self_expression", "theory")
+_MODULES = ("datasets", "kernels", "metrics", "plots", "self_expression", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,22 @@
+"""Pictures of models, their clusters and how methods compare, as displays in the manner of scikit-learn.
+
+A display holds the numbers of a picture; `plot(ax=None)` draws them, keeps `ax_` and `figure_` and returns the display.
+The `from_...` methods get the numbers from a model or from labels and draw at once. Pictures need matplotlib:
+`pip install subspaces[plot]`.
+"""
+
+from subspaces.plots._angles import AnglesDisplay
+from subspaces.plots._comparison import ComparisonDisplay
+from subspaces.plots._eigengap import EigengapDisplay
+from subspaces.plots._embedding import EmbeddingDisplay
+from subspaces.plots._residuals import ResidualsDisplay
+from subspaces.plots._tradeoff import TradeoffDisplay
+
+__all__ = [
+    "AnglesDisplay",
+    "ComparisonDisplay",
+    "EigengapDisplay",
+    "EmbeddingDisplay",
+    "ResidualsDisplay",
+    "TradeoffDisplay",
+]

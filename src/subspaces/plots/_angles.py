@@ -1,0 +1,151 @@
+"""How near the flats of clusters are to each other."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subspaces._array import to_host
+from subspaces._validation import check_integer
+from subspaces.flats import Flats, principal_angles
+from subspaces.plots._look import check_has, cluster_names, label_array, new_axes
+
+# More numbers in the cells could not be read.
+MOST_ANNOTATED = 12
+RIGHT_ANGLE = 90.0
+
+
+class AnglesDisplay:
+    """A heat map of the smallest principal angle between the flats of each two clusters, in degrees.
+
+    Small angles are clusters that are hard to tell apart by their directions; flats that share one have angle zero.
+    Two flats whose dimensions sum to more than p share directions wherever they lie: those angles of zero do not count,
+    the smallest of the others does. Centres take no part. On the diagonal is the dimension.
+
+    `from_estimator` and `from_flats` are the usual ways to make one.
+
+    Parameters
+    ----------
+    angles : array-like of shape (K, K)
+        Degrees, symmetric.
+    names : sequence or None
+        What the clusters are called; None numbers them.
+    dims : array-like of shape (K,) or None
+        Dimension of each flat, for the diagonal.
+
+    Attributes
+    ----------
+    ax_, figure_, im_ :
+        Where it was drawn, and the image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from subspaces import Flats
+    >>> from subspaces.plots._angles import flat_angles
+    >>> lines = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
+    >>> flat_angles(Flats(np.zeros((3, 2)), lines[:, :, None]), [1, 1, 1]).round(1).tolist()
+    [[0.0, 90.0, 45.0], [90.0, 0.0, 45.0], [45.0, 45.0, 0.0]]
+    """
+
+    def __init__(self, angles: ArrayLike, names: Any = None, dims: ArrayLike | None = None) -> None:
+        self.angles = np.asarray(angles, dtype=np.float64)
+        if self.angles.ndim != 2 or len(set(self.angles.shape)) != 1 or not self.angles.size:
+            raise ValueError(f"angles have shape {self.angles.shape}: pass one for each two clusters, shape (K, K)")
+        self.names = list(range(len(self.angles)) if names is None else names)
+        self.dims = None if dims is None else np.asarray(dims)
+        for name, given in (("names", self.names), ("dims", self.dims)):
+            if given is not None and len(given) != len(self.angles):
+                raise ValueError(f"{len(given)} {name} for {len(self.angles)} clusters: give each cluster one")
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, max_dim: int | None = None, ax: Any = None, **kw: Any) -> Self:
+        """Draw the angles of `model.cluster_bases_`, or of `flats_` where each cluster has one, as in `KFlats`.
+
+        Of each flat, as many directions count as `cluster_dims_` says, the leading ones, but no more than `max_dim`:
+        flats of many dimensions share some of them, and their angles say more when a few are compared. Clusters
+        without rows, and those that are points, have no directions and are left out. `kw` goes to `Axes.imshow`.
+        """
+        from subspaces.kflats import FlatsClustering
+
+        names = ("cluster_bases_", "flats_") if isinstance(model, FlatsClustering) else ("cluster_bases_",)
+        name = check_has(model, names, "pass a model with a flat for each cluster, as FLS or KFlats, or use from_flats")
+        flats: Flats = getattr(model, name)
+        used = np.isin(np.arange(len(flats)), cluster_names(label_array(model.labels_)))
+        dims = np.minimum(getattr(model, "cluster_dims_", flats.dim), flats.dim)
+        if max_dim is not None:
+            dims = np.minimum(dims, check_integer("max_dim", max_dim, low=1))
+        return cls.from_flats(flats, dims=np.where(used, dims, 0), ax=ax, **kw)
+
+    @classmethod
+    def from_flats(cls, flats: Flats, *, dims: ArrayLike | None = None, ax: Any = None, **kw: Any) -> Self:
+        """Draw the angles of `flats` (K); the first `dims` (K,) columns of their bases count, or all.
+
+        Flats of dimension zero are left out. `kw` goes to `Axes.imshow`.
+        """
+        counts = np.full(len(flats), flats.dim) if dims is None else np.asarray(dims)
+        if counts.shape != (len(flats),) or (counts > flats.dim).any():
+            raise ValueError(
+                f"dims={counts.tolist()} do not fit {len(flats)} flats of dimension {flats.dim}: give one number for "
+                f"each, at most {flats.dim}"
+            )
+        kept = np.flatnonzero(counts > 0)
+        if not len(kept):
+            raise ValueError("no flat has a direction, all are points: angles need flats of dimension 1 or more")
+        return cls(flat_angles(flats[kept], counts[kept]), kept.tolist(), counts[kept]).plot(ax, **kw)
+
+    def plot(self, ax: Any = None, **kw: Any) -> Self:
+        """Draw into `ax`, or into a new figure; `kw` goes to `Axes.imshow`."""
+        count = len(self.angles)
+        side = float(np.clip(1.6 + 0.34 * count, 3.2, 7.0))
+        ax = new_axes(ax, width=side + 0.8, height=side)
+        own = np.ma.masked_array(self.angles, np.eye(count, dtype=bool))
+        ax.set_facecolor("0.93")
+        self.im_ = ax.imshow(own, **({"cmap": "viridis", "vmin": 0.0, "vmax": RIGHT_ANGLE} | kw))
+        ax.spines[:].set_visible(False)
+        step = -(-count // 20)
+        ticks, names = range(0, count, step), [str(name) for name in self.names[::step]]
+        ax.set_xticks(ticks, names)
+        ax.set_yticks(ticks, names)
+        ax.tick_params(length=0, labelsize=8)
+        ax.set_xlabel("cluster", fontsize=9)
+        ax.set_ylabel("cluster", fontsize=9)
+        if count <= MOST_ANNOTATED:
+            self._annotate(ax)
+        bar = ax.figure.colorbar(self.im_, ax=ax, shrink=0.8)
+        bar.set_label("smallest angle (degrees)", fontsize=9)
+        bar.ax.tick_params(labelsize=8)
+        bar.outline.set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _annotate(self, ax: Any) -> None:
+        """Degrees in the cells, dimensions on the diagonal."""
+        style = {"ha": "center", "va": "center", "fontsize": 7.5}
+        for (i, j), angle in np.ndenumerate(self.angles):
+            if i != j:
+                ax.text(j, i, f"{angle:.0f}", color="black" if self.im_.norm(angle) > 0.55 else "white", **style)
+        for k, dim in enumerate(self.dims if self.dims is not None else ()):
+            ax.text(k, k, f"d={dim}", color="0.35", **(style | {"fontsize": 7}))
+
+
+def flat_angles(flats: Flats, dims: ArrayLike) -> NDArray[np.float64]:
+    """The smallest angle, in degrees, between the first `dims` (K,) directions of each two flats: (K, K).
+
+    Angles that are zero because the dimensions sum to more than p do not count, unless there are no others.
+    """
+    bases = [basis[:, :dim] for basis, dim in zip(to_host(flats.bases), np.asarray(dims), strict=True)]
+    angles = np.zeros((len(bases), len(bases)))
+    for i, first in enumerate(bases):
+        for j in range(i):
+            angles[i, j] = angles[j, i] = np.degrees(smallest_angle(first, bases[j]))
+    return angles
+
+
+def smallest_angle(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """The least principal angle, in radians, of two bases (p, d) and (p, e) that their dimensions leave free."""
+    angles = principal_angles(first, second)
+    shared = max(0, first.shape[1] + second.shape[1] - len(first))
+    return float(angles[min(shared, len(angles) - 1)])

@@ -1,0 +1,98 @@
+"""Eigenvalues, and the gap that speaks for a number of clusters."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from subspaces._array import to_host
+from subspaces._validation import check_integer
+from subspaces.plots._look import COLORS, GREY, check_has, new_axes
+
+
+class EigengapDisplay:
+    """Eigenvalues in descending order, with the gap after the K-th marked.
+
+    K clusters far apart give K eigenvalues near one and then a gap. Use it to ask whether the number of clusters fits
+    the graph; where clusters touch, gaps are small and say little.
+
+    Parameters
+    ----------
+    eigenvalues : array-like of shape (m,)
+        Descending, the trivial one first.
+    n_clusters : int
+        The number K whose gap is marked.
+
+    Attributes
+    ----------
+    ax_, figure_ :
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from subspaces.plots import EigengapDisplay
+    >>> display = EigengapDisplay([1.0, 0.9, 0.2, 0.1], n_clusters=2)
+    >>> round(display.gap, 2), display.largest_gap_at
+    (0.7, 2)
+    """
+
+    def __init__(self, eigenvalues: ArrayLike, n_clusters: int) -> None:
+        self.eigenvalues = np.asarray(eigenvalues, dtype=np.float64)
+        if self.eigenvalues.ndim != 1 or not len(self.eigenvalues):
+            raise ValueError(f"eigenvalues have shape {self.eigenvalues.shape}: pass at least one, shape (m,)")
+        self.n_clusters = check_integer("n_clusters", n_clusters, low=1)
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None, **kw: Any) -> Self:
+        """Draw `model.eigenvalues_` with the gap at its number of clusters; `kw` goes to `Axes.plot`."""
+        check_has(
+            model, ("eigenvalues_",), "pass a spectral model, as FLS, or EigengapDisplay(eigenvalues, n_clusters)"
+        )
+        n_clusters = getattr(model, "n_clusters_", None)
+        return cls(to_host(model.eigenvalues_), model.n_clusters if n_clusters is None else n_clusters).plot(ax, **kw)
+
+    @property
+    def gap(self) -> float | None:
+        """The K-th eigenvalue less the next; None where only K are known."""
+        values, k = self.eigenvalues, self.n_clusters
+        return float(values[k - 1] - values[k]) if k < len(values) else None
+
+    @property
+    def largest_gap_at(self) -> int | None:
+        """The number of eigenvalues before the largest gap; None where there is one eigenvalue only."""
+        return int(np.argmax(-np.diff(self.eigenvalues))) + 1 if len(self.eigenvalues) > 1 else None
+
+    def plot(self, ax: Any = None, **kw: Any) -> Self:
+        """Draw into `ax`, or into a new figure; `kw` goes to `Axes.plot`."""
+        ax = new_axes(ax, height=3.4)
+        from matplotlib.ticker import MaxNLocator
+
+        values, k = self.eigenvalues, self.n_clusters
+        numbers = np.arange(1, len(values) + 1)
+        ax.grid(axis="y", color="0.92", linewidth=0.7)
+        style = {"color": GREY, "marker": "o", "markersize": 4, "linewidth": 1.0} | kw
+        ax.plot(numbers, values, label="eigenvalues", **style)
+        ax.plot(numbers[:k], values[:k], "o", color=COLORS[0], markersize=5.5, label=f"the first {min(k, len(values))}")
+        if self.gap is not None:
+            ax.axvspan(k, k + 1, color=COLORS[1], alpha=0.3, linewidth=0, zorder=0, label=f"gap at K = {k}")
+        ax.set_xlim(0.5, max(len(values), k) + 0.5)
+        ax.margins(y=0.08)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+        ax.set_xlabel("number of the eigenvalue", fontsize=9)
+        ax.set_ylabel("eigenvalue", fontsize=9)
+        ax.set_title(self._told(), loc="left", fontsize=9)
+        ax.legend(fontsize=7.5, frameon=False, loc="best")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _told(self) -> str:
+        """One line about the gaps."""
+        k, at = self.n_clusters, self.largest_gap_at
+        if self.gap is None or at is None:
+            return f"{len(self.eigenvalues)} known, none beyond K = {k}: no gap to see"
+        if at == k:
+            return f"gap at K = {k}: {self.gap:.3g}, the largest"
+        values = self.eigenvalues
+        return f"gap at K = {k}: {self.gap:.3g}; the largest is at {at}: {values[at - 1] - values[at]:.3g}"
