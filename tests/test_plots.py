@@ -408,6 +408,20 @@ def test_pipelines_hear_of_their_last_step(data):
     model = make_pipeline(StandardScaler(), KFlats(2, subspace_dim=2, random_state=0)).fit(data[0])
     with pytest.raises(TypeError, match=r"pipeline\[-1\]"):
         plots.EigengapDisplay.from_estimator(model)
+    # Where pipelines do all that is asked, they are models like others.
+    display = plots.EmbeddingDisplay.from_estimator(model, data[0])
+    assert display.ax_.get_xlabel().startswith("distances to flats")
+
+
+def test_rows_may_be_lazy_or_tensors(kflats, data):
+    expected = plots.EmbeddingDisplay.from_estimator(kflats, data[0], max_points=30)
+    arrays = pytest.importorskip("dask.array")
+    lazy = plots.EmbeddingDisplay.from_estimator(kflats, arrays.from_array(data[0], chunks=(50, -1)), max_points=30)
+    np.testing.assert_allclose(lazy.points, expected.points)
+    torch = pytest.importorskip("torch")
+    tensors = plots.EmbeddingDisplay.from_estimator(kflats, torch.asarray(data[0]), max_points=30)
+    np.testing.assert_allclose(tensors.points, expected.points, atol=1e-8)
+    np.testing.assert_array_equal(tensors.labels, expected.labels)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import to_host
 from subspaces._validation import check_integer
 from subspaces.flats import Flats, principal_angles
-from subspaces.plots._look import check_has, cluster_names, label_array, new_axes
+from subspaces.plots._look import check_has, cluster_names, label_array, new_axes, on_host
 
 # More numbers in the cells could not be read.
 MOST_ANNOTATED = 12
@@ -136,7 +135,7 @@ def flat_angles(flats: Flats, dims: ArrayLike) -> NDArray[np.float64]:
 
     Angles that are zero because the dimensions sum to more than p do not count, unless there are no others.
     """
-    bases = [basis[:, :dim] for basis, dim in zip(to_host(flats.bases), np.asarray(dims), strict=True)]
+    bases = [basis[:, :dim] for basis, dim in zip(on_host(flats.bases), np.asarray(dims), strict=True)]
     angles = np.zeros((len(bases), len(bases)))
     for i, first in enumerate(bases):
         for j in range(i):

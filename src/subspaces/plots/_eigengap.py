@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subspaces._array import to_host
 from subspaces._validation import check_integer
-from subspaces.plots._look import COLORS, GREY, check_has, new_axes
+from subspaces.plots._look import COLORS, GREY, check_has, new_axes, on_host
 
 
 class EigengapDisplay:
@@ -51,7 +50,7 @@ class EigengapDisplay:
             model, ("eigenvalues_",), "pass a spectral model, as FLS, or EigengapDisplay(eigenvalues, n_clusters)"
         )
         n_clusters = getattr(model, "n_clusters_", None)
-        return cls(to_host(model.eigenvalues_), model.n_clusters if n_clusters is None else n_clusters).plot(ax, **kw)
+        return cls(on_host(model.eigenvalues_), model.n_clusters if n_clusters is None else n_clusters).plot(ax, **kw)
 
     @property
     def gap(self) -> float | None:

@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import to_host
-from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, thin
+from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
 
 # A legend of more lines needs another column.
 LEGEND_LINES = 20
@@ -85,15 +84,15 @@ class EmbeddingDisplay:
         )
         rows, index = thin(X, max_points)
         found = model.predict(rows) if labels is None else label_array(labels, count_rows(X))[index]
-        table = to_host(model.transform(rows)).astype(np.float64)
-        name = "spectral embedding"
-        if isinstance(model, FlatsClustering):
-            table, name = principal_components(table), "distances to flats"
+        table = on_host(model.transform(rows)).astype(np.float64)
+        last = model.steps[-1][1] if hasattr(model, "steps") else model
+        name = "spectral embedding, coordinate" if hasattr(last, "eigenvalues_") else "transformed rows, coordinate"
+        if isinstance(last, FlatsClustering):
+            table, name = principal_components(table), "distances to flats, principal component"
         chosen = chosen_components(components, table.shape[1])
-        words = "principal component" if isinstance(model, FlatsClustering) else "coordinate"
-        axis_labels = [f"{name}, {words} {c + 1}" for c in chosen] + [""]
+        axis_labels = [f"{name} {c + 1}" for c in chosen] + [""]
         display = cls(
-            table[:, chosen], to_host(found), axis_labels=(axis_labels[0], axis_labels[1]), n_rows=count_rows(X)
+            table[:, chosen], on_host(found), axis_labels=(axis_labels[0], axis_labels[1]), n_rows=count_rows(X)
         )
         return display.plot(ax, **kw)
 

@@ -14,7 +14,7 @@ from subspaces._array import to_host
 COLORS = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#882255", "#DDCC77", "#332288",
 )  # fmt: skip
-# No cross, which outliers have; one less than colours, so that neighbours differ in both and 90 clusters look different.
+# No cross, which outliers have, and one less than colours: neighbours differ in both, and 90 clusters look different.
 MARKERS = "osD^vP*<>"
 GREY = "#7A7A7A"
 OUTLIER = -1
@@ -48,9 +48,18 @@ def check_has(model: Any, names: tuple[str, ...], remedy: str) -> str:
     raise TypeError(f"{type(model).__name__} has no {' or '.join(names)}, which the picture shows: {remedy}")
 
 
+def on_host(values: Any) -> NDArray[Any]:
+    """Whatever holds numbers as a NumPy array: lists, tables, lazy arrays, arrays of devices."""
+    try:
+        return np.asarray(values)
+    except TypeError:
+        # What is on a device comes only if asked to.
+        return to_host(values)
+
+
 def label_array(labels: ArrayLike, count: int | None = None) -> NDArray[Any]:
     """Labels (n,), numbers or words, on the host; `count` is the n that they must have."""
-    array = np.asarray(labels) if isinstance(labels, list | tuple) or hasattr(labels, "__array__") else to_host(labels)
+    array = on_host(labels)
     if array.ndim != 1 or count not in (None, len(array)):
         expected = "(n,)" if count is None else f"({count},)"
         raise ValueError(f"labels have shape {array.shape}, not {expected}: pass one label for each row")

@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import to_host
 from subspaces._validation import check_rows
-from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, thin
+from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
 
 # Where the farthest row is so many times as far as the middle one, only a logarithmic axis shows both.
 FAR = 8.0
@@ -64,7 +63,7 @@ class ResidualsDisplay:
         """
         residuals, name = _measure(model)
         rows, _ = thin(X, max_points)
-        labels = label_array(to_host(model.predict(rows)))
+        labels = label_array(on_host(model.predict(rows)))
         return cls(residuals(rows, labels), labels, name=name).plot(ax, **kw)
 
     @property
@@ -128,9 +127,9 @@ def _measure(model: Any) -> tuple[Any, str]:
     names = ("predict",) if flat else ("outlier_scores",)
     check_has(model, names, "pass a model like FLS, KFlats or SSC, or ResidualsDisplay(residuals, labels)")
     if not flat:
-        return lambda rows, labels: to_host(model.outlier_scores(rows)), "outlier score"
+        return lambda rows, labels: on_host(model.outlier_scores(rows)), "outlier score"
     distances = model.transform if isinstance(model, FlatsClustering) else lambda rows: _ssc_distances(model, rows)
-    return lambda rows, labels: own_distances(to_host(distances(rows)), labels), "distance to the own flat"
+    return lambda rows, labels: own_distances(on_host(distances(rows)), labels), "distance to the own flat"
 
 
 def own_distances(table: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
@@ -146,5 +145,5 @@ def _ssc_distances(model: Any, rows: Any) -> NDArray[Any]:
     """Distances (n, K) of rows (n, p) to the flats of clusters, as the model scales rows."""
     from subspaces.flats import distances_to
 
-    prepared = to_host(model._preparation(check_rows(model, rows, reset=False, device=True)))
+    prepared = on_host(model._preparation(check_rows(model, rows, reset=False, device=True)))
     return np.sqrt(np.maximum(distances_to(model._flats)(prepared), 0))
