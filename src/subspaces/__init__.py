@@ -35,6 +35,7 @@ __all__ = [
     "__version__",
     "datasets",
     "kernels",
+    "load",
     "metrics",
     "open_rows",
     "plots",
@@ -57,6 +58,7 @@ _HOMES = {
     "KernelSpectralClustering": "kernel_clustering",
     "LandmarkSpectralClustering": "landmark_clustering",
     "NystromSpectralClustering": "landmark_clustering",
+    "load": "saving",
     "open_rows": "sources",
 }
 _MODULES = ("datasets", "kernels", "metrics", "plots", "self_expression", "theory")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._array import Array, Labels
 from subspaces._engine import PER_ROW, BlockFunction, Feed, Rows, open_feed
+from subspaces.saving import save
 
 
 class FedMixin:
@@ -19,6 +22,10 @@ class FedMixin:
         """Cluster (n,) of each row of `X` (n, p), seen or new."""
         check_is_fitted(self)
         return open_feed(self, X).label(self._labels_of)
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the fitted model to the file `path`, for `subspaces.load`; see `subspaces.saving.save`."""
+        return save(self, path, overwrite=overwrite)
 
     def _labels_of(self, x: Array) -> Labels:
         """Cluster (b,) of each of the checked rows (b, p), in their array library."""

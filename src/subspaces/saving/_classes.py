@@ -1,0 +1,96 @@
+"""The classes that a saved model may be made of, and no others: names in a file are looked up here."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+# What `save` takes.
+ESTIMATORS = {
+    "FLS": "subspaces.fls",
+    "FourierSpectralClustering": "subspaces.kernel_clustering",
+    "KASP": "subspaces.kasp",
+    "KFlats": "subspaces.kflats",
+    "KernelSpectralClustering": "subspaces.kernel_clustering",
+    "LBF": "subspaces.best_fit_flats",
+    "LandmarkSpectralClustering": "subspaces.landmark_clustering",
+    "NystromSpectralClustering": "subspaces.landmark_clustering",
+    "SLBF": "subspaces.spectral_flats",
+    "SSC": "subspaces.self_expressive",
+    "SSSC": "subspaces.self_expressive",
+}
+# What estimators hold: objects with parameters, and frozen dataclasses.
+PARTS = {
+    "FourierFeatures": "subspaces.kernels",
+    "LandmarkFeatures": "subspaces.kernels",
+    "NystromFeatures": "subspaces.kernels",
+    "SubspaceFeatures": "subspaces.kernels",
+    "ADMM": "subspaces.self_expression",
+    "ElasticNet": "subspaces.self_expression",
+    "OMP": "subspaces.self_expression",
+    "Background": "subspaces.description",
+    "Beta2": "subspaces.flats",
+    "Cell": "subspaces.description",
+    "Choice": "subspaces.choice",
+    "ClusterGrams": "subspaces.residuals",
+    "ClusterModel": "subspaces.cluster_model",
+    "Decision": "subspaces.choice",
+    "FlatSetting": "subspaces.search",
+    "Flats": "subspaces.flats",
+    "Partition": "subspaces.partition",
+    "RowPreparation": "subspaces.rows",
+    "Search": "subspaces.search",
+    "Spectrum": "subspaces.spectral",
+    "Voter": "subspaces.voting",
+}
+HOMES = {**ESTIMATORS, **PARTS}
+
+
+def class_of(name: str) -> type[Any]:
+    """The class that a file calls `name`, which must be a key of `HOMES`."""
+    return getattr(import_module(HOMES[name]), name)
+
+
+def name_of(value: Any) -> str | None:
+    """What a file calls the class of `value`; None for classes that cannot be saved, subclasses of ours among them."""
+    name = type(value).__name__
+    return name if name in HOMES and type(value) is class_of(name) else None
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether `value` is of the type that a field is annotated with; NumPy's numbers pass for Python's."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, each) for each in arguments)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _fits_scalar(value.dtype.type, arguments)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(fits(each, arguments[0]) for each in value)
+    if origin in (list, Sequence):
+        return isinstance(value, list | tuple) and all(fits(each, arguments[0]) for each in value)
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(fits(key, arguments[0]) for key in value)
+    if hint is bool:
+        return isinstance(value, bool | np.bool_)
+    if hint in (int, float):
+        kinds = (int, np.integer) if hint is int else (int, float, np.integer, np.floating)
+        return isinstance(value, kinds) and not isinstance(value, bool)
+    return isinstance(value, hint)
+
+
+def _fits_scalar(scalar: type[Any], arguments: tuple[Any, ...]) -> bool:
+    """Whether an array of `scalar` is one of the `arguments` (shape, dtype[kind]) of its annotation."""
+    (kind,) = typing.get_args(arguments[1])
+    kind = typing.get_origin(kind) or kind
+    if kind is Any:
+        return True
+    # Any width will do: float32 where rows are, and indices as wide as the machine that made them.
+    broad = next((each for each in (np.floating, np.integer, np.bool_) if issubclass(kind, each)), kind)
+    return issubclass(scalar, broad)
