@@ -122,12 +122,16 @@ class AnglesDisplay:
 
     def _annotate(self, ax: Any) -> None:
         """Degrees in the cells, dimensions on the diagonal."""
-        style = {"ha": "center", "va": "center", "fontsize": 7.5}
+        # Four letters, each about 0.6 times as wide as high, have to fit into a cell.
+        frame = ax.get_window_extent()
+        cell = min(frame.width, frame.height) * 72 / ax.figure.figure.dpi / len(self.angles)
+        size = min(7.5, cell / 2.6)
+        style = {"ha": "center", "va": "center", "fontsize": size}
         for (i, j), angle in np.ndenumerate(self.angles):
             if i != j:
                 ax.text(j, i, f"{angle:.0f}", color="black" if self.im_.norm(angle) > 0.55 else "white", **style)
         for k, dim in enumerate(self.dims if self.dims is not None else ()):
-            ax.text(k, k, f"d={dim}", color="0.35", **(style | {"fontsize": 7}))
+            ax.text(k, k, f"d={dim}", color="0.35", **style)
 
 
 def flat_angles(flats: Flats, dims: ArrayLike) -> NDArray[np.float64]:

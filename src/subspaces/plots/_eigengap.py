@@ -82,7 +82,8 @@ class EigengapDisplay:
         ax.set_xlabel("number of the eigenvalue", fontsize=9)
         ax.set_ylabel("eigenvalue", fontsize=9)
         ax.set_title(self._told(), loc="left", fontsize=9)
-        ax.legend(fontsize=7.5, frameon=False, loc="best")
+        # Eigenvalues are high before K and low after it, and leave these corners free.
+        ax.legend(fontsize=7.5, frameon=False, loc="lower left" if 2 * k > len(values) else "upper right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -90,7 +91,7 @@ class EigengapDisplay:
         """One line about the gaps."""
         k, at = self.n_clusters, self.largest_gap_at
         if self.gap is None or at is None:
-            return f"{len(self.eigenvalues)} known, none beyond K = {k}: no gap to see"
+            return f"none known beyond K = {k}: no gap to see"
         if at == k:
             return f"gap at K = {k}: {self.gap:.3g}, the largest"
         values = self.eigenvalues

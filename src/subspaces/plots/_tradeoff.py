@@ -102,7 +102,7 @@ class TradeoffDisplay:
         ax.set_xlabel("seconds", fontsize=9)
         ax.set_ylabel("accuracy", fontsize=9)
         if len(front) > 1:
-            ax.set_title("line: the best accuracy within the time", loc="left", fontsize=9, color="0.35")
+            ax.set_title("line: best within the time", loc="left", fontsize=9, color="0.35")
         place_names(ax, np.column_stack([self.seconds, self.accuracies]), self.names)
         self.ax_, self.figure_ = ax, ax.figure
         return self
