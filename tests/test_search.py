@@ -241,8 +241,9 @@ class TestTrials:
         best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
         pilot, final = ([trial for trial in trials if trial.n_rows == n] for n in (100, 150))
         assert trials == pilot + final
-        # Some dimensions with their tightest neighbourhoods are enough to tell linear from affine.
-        assert [(trial.dim, trial.neighborhood, trial.affine) for trial in pilot] == [(2, 6, False), (2, 6, True)]
+        # Some dimensions, and tight neighbourhoods of affine flats, are enough to tell linear from affine.
+        names = [(trial.dim, trial.neighborhood, trial.affine) for trial in pilot]
+        assert names == [(2, 6, False), (2, 16, False), (2, 6, True)]
         assert {2, 3} - set(PILOT_DIMS) == {3}
         # Linear won the pilot, so affine flats are not tried again.
         *climbed, middle = final

@@ -13,6 +13,9 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
+# Rows of more columns do not fit into one tile of the kernel for distances on CUDA.
+MAX_TILE_COLUMNS = 128
+
 Array = NDArray[np.floating[Any]]
 Labels = NDArray[np.int32]
 Indices = NDArray[np.intp]
@@ -44,6 +47,12 @@ def _inverse_on_device(x: Any, power: float) -> Any:
     xp = namespace(x)
     positive = x > float(xp.finfo(x.dtype).smallest_normal)
     return xp.where(positive, xp.where(positive, x, 1.0) ** -power, 0.0)
+
+
+def with_fixed_signs(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Columns of `vectors` (n, q) with their largest entries positive: a sign is nobody's choice."""
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)
 
 
 def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_]:
@@ -105,11 +114,17 @@ def follow(result: NDArray[Any], x: Array) -> Any:
 
 def to_device(x: NDArray[Any], name: str) -> Any:
     """NumPy `x` as a torch tensor on the device `name`, such as "cuda" or "cuda:1"."""
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(f"device={name!r} needs torch: pip install 'subspaces[gpu]'.") from None
     tensor = torch.from_numpy(np.require(x, requirements="W"))
-    # From pinned memory the copy runs beside the work on the block before.
-    return tensor.pin_memory().to(name, non_blocking=True) if name.startswith("cuda") else tensor.to(name)
+    try:
+        # From pinned memory the copy runs beside the work on the block before.
+        return tensor.pin_memory().to(name, non_blocking=True) if name.startswith("cuda") else tensor.to(name)
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f'device={name!r} cannot be used here ({reason}): give "cpu", "cuda" or "cuda:1".') from None
 
 
 def concatenate(parts: Sequence[Any]) -> Any:
@@ -139,7 +154,7 @@ def has_fused_kernel(x: Any) -> bool:
     """Whether distances of the rows `x` (n, p) to flats have a kernel of their own: single precision on CUDA."""
     if not array_api_compat.is_torch_array(x) or not x.is_cuda or str(x.dtype) != "torch.float32":
         return False
-    return x.shape[1] <= 128 and find_spec("triton") is not None
+    return x.shape[1] <= MAX_TILE_COLUMNS and find_spec("triton") is not None
 
 
 def lowest(table: Array, count: int) -> tuple[Array, Any]:

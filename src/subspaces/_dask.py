@@ -72,6 +72,9 @@ class DaskFeed(BlockFeed):
         xp = namespace(self._x._meta)
         return xp.zeros((0, self.n_columns), dtype=getattr(xp, self.dtype.name))
 
+    def _known_rows(self) -> int:
+        return int(sum(self._x.chunks[0]))
+
     def _first_rows(self, count: int) -> Array:
         for part, size in zip(self._parts(), self._x.chunks[0], strict=True):
             if size:

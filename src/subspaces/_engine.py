@@ -106,6 +106,13 @@ class BlockFeed(Feed):
     def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
         """Walk over all rows once, then take the rows to decide on."""
         self.rng = rng
+        known = self._known_rows()
+        if known is not None and 0 < known <= self._sample_size():
+            # Few rows: they are all that is read.
+            self.is_sampled, self.n_rows = False, known
+            self.rows = self._take(np.arange(known))
+            check_range(self.rows)
+            return
         first = self._first_rows(ORIGIN_ROWS)
         check_range(first, are_all=False)
         origin = first.mean(axis=0, dtype=np.float64)
@@ -126,6 +133,10 @@ class BlockFeed(Feed):
         return int(min(FIT_ROWS, max(LEAST_ROWS, room)))
 
     @abstractmethod
+    def _known_rows(self) -> int | None:
+        """The number of rows, where it is known without a pass."""
+
+    @abstractmethod
     def _first_rows(self, count: int) -> Array:
         """Some rows (m, p) of the first block that has any, at most `count`, as NumPy."""
 
@@ -139,6 +150,9 @@ class SourceFeed(BlockFeed):
 
     def __init__(self, source: RowSource, *, in_memory: bool = False) -> None:
         self._source, self._options = source, source.options
+        if source.options.device is not None:
+            # A device that is not there is told before anything is read.
+            to_device(np.zeros((1, 1), np.float32), source.options.device)
         self.n_columns, self.column_names, self.dtype = source.n_columns, source.column_names, source.dtype
         # Nobody sets a limit for rows that are in memory already.
         self.sample_bytes = np.inf if in_memory else source.options.memory_limit / SAMPLE_SHARE
@@ -242,6 +256,9 @@ class SourceFeed(BlockFeed):
             yield block
             # Not to be held while the next one is read.
             del block
+
+    def _known_rows(self) -> int | None:
+        return self._source.n_rows
 
     def _first_rows(self, count: int) -> Array:
         for block in self._source.blocks():

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from subspaces._array import with_fixed_signs
 from subspaces._blocks import row_blocks
 from subspaces._threads import one_thread
 
@@ -30,8 +31,7 @@ def principal_directions(
         directions = np.linalg.qr(np.pad(loadings, ((0, 0), (0, count - loadings.shape[1]))))[0]
     else:
         directions = _top_eigenvectors(scatter(x, mean) if known is None else known, count)
-    largest = directions[np.abs(directions).argmax(axis=0), np.arange(count)]
-    return directions * np.where(largest < 0, -1.0, 1.0)
+    return with_fixed_signs(directions)
 
 
 def n_used_directions(products: NDArray[np.float64], dtype: np.dtype[Any]) -> int:

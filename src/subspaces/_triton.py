@@ -13,8 +13,6 @@ import torch
 import triton
 import triton.language as tl
 
-# Rows of more columns do not fit into one tile.
-MAX_COLUMNS = 128
 ROW_TILE, FLAT_TILE = 128, 128
 # Columns begin at multiples of this, so that loads are wide.
 ALIGNMENT = 64

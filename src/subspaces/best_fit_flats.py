@@ -78,7 +78,7 @@ class LBF(FlatsClustering):
         The flat of each cluster, in the coordinates of X: `flats_.centers` (K, p) and `flats_.bases` (K, p, d). Affine
         flats of rows scaled to unit norm are flats of the scaled rows.
     energy_ : float
-        Sum over rows of the distance to the nearest flat.
+        Sum over rows of the distance to the nearest flat; of those at hand, at most 100,000.
     n_clusters_, subspace_dim_, n_candidates_ : int
         What was used.
     cluster_dims_ : ndarray of shape (K,)

@@ -114,7 +114,18 @@ class FeatureClustering(
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
-        self._feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=self._min_features)
+        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=self._min_features)
+        self._feed = feed
+        try:
+            self._fit()
+        finally:
+            # Rows, and what reads them, are not the estimator's to keep.
+            del self._feed
+        self._deliver(feed)
+        return self
+
+    def _fit(self) -> None:
+        """Decide everything on the rows at hand."""
         rng = self._feed.rng
         self._check_parameters(self._feed.rows)
         rows = self._prepare(self._feed.rows, rng)
@@ -127,8 +138,6 @@ class FeatureClustering(
         self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
         self._describe_clusters(rows)
         warn_if_empty(self.labels_, self.n_clusters_, self._remedy)
-        self._deliver(self.__dict__.pop("_feed"))
-        return self
 
     def transform(self, X: Rows) -> Array:
         """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from subspaces._blocks import row_blocks
 from subspaces.fls import FLS
-from subspaces.sources import RowSource, check_label_path, open_rows
+from subspaces.sources import open_rows
 
 
 def fit_files(
@@ -34,21 +35,18 @@ def fit_files(
     source = open_rows(list(data), key=key, memory_limit=memory_limit)
     model = FLS(n_clusters, subspace_dim=subspace_dim, random_state=seed, verbose=int(verbose))
     if dry_run:
-        plan = model.plan(_n_rows(source), source.n_columns, dtype=source.dtype, memory_limit=memory_limit)
+        assert source.n_rows is not None
+        plan = model.plan(source.n_rows, source.n_columns, dtype=source.dtype, memory_limit=memory_limit)
         say(str(plan))
         return
-    check_label_path(out, overwrite=False)
     model.fit(open_rows(source, labels=out, checkpoint=checkpoint, device=device))
     say(_summary(model, out))
 
 
-def _n_rows(source: RowSource) -> int:
-    return sum(len(block) for block in source.blocks()) if source.n_rows is None else source.n_rows
-
-
 def _summary(model: FLS, out: Path) -> str:
     """Sizes and dimensions of clusters, and where the labels are."""
-    sizes = np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_)
+    blocks = row_blocks(len(model.labels_), 8)
+    sizes = np.sum([np.bincount(model.labels_[block], minlength=model.n_clusters_) for block in blocks], axis=0)
     lines = [f"{'cluster':>7}{'rows':>14}{'dimension':>11}"]
     lines += [
         f"{k:>7}{size:>14,}{dim:>11}" for k, (size, dim) in enumerate(zip(sizes, model.cluster_dims_, strict=True))

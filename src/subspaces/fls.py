@@ -272,7 +272,11 @@ class FLS(FeatureClustering):
         Print it. `FLS.plan(10**9, 80)` plans with default parameters, `FLS(10, n_landmarks=500).plan(10**9, 80)` with
         others. Where the dimension is searched, the largest that is tried is taken.
         """
-        n_landmarks = N_LANDMARKS if is_auto(self.n_landmarks) else int(self.n_landmarks)
+        for name in ("n_landmarks", "subspace_dim", "n_draws", "n_nearest"):
+            value = getattr(self, name)
+            if not is_auto(value) and not (value is None and name == "n_nearest"):
+                check_integer(name, value, low=1)
+        n_landmarks = unless_auto(self.n_landmarks) or landmark_count(n_rows)
         if not isinstance(self.landmarks, str):
             n_landmarks = len(np.asarray(self.landmarks))
         dim: int | None = unless_auto(self.subspace_dim)
@@ -461,7 +465,7 @@ class FLS(FeatureClustering):
     ) -> SubspaceFeatures:
         """Landmark points and a flat at each; others than before, with a setting, for another draw."""
         n, setting = len(rows), again or self._search.setting
-        count: int = unless_auto(self.n_landmarks) or (n if n <= 1.5 * N_LANDMARKS else N_LANDMARKS)
+        count: int = unless_auto(self.n_landmarks) or landmark_count(n)
         if again and count >= n:
             count = max(1, int(FEWER_LANDMARKS * n))
         landmarks, count = self._prepare_landmarks(self.landmarks, count, rows)
@@ -587,3 +591,8 @@ class FLS(FeatureClustering):
             self.labels_ = self._predict(plain)
         self.choice_ = Choice(tuple(self._decisions))
         del self._plain, self._sample, self._decisions
+
+
+def landmark_count(n_rows: int) -> int:
+    """How many landmarks rows get: all of them where there are hardly more."""
+    return n_rows if n_rows <= 1.5 * N_LANDMARKS else N_LANDMARKS

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from subspaces._array import Array, Labels, inverse, unit_rows
+from subspaces._array import Array, Labels, inverse, unit_rows, with_fixed_signs
 from subspaces._threads import one_thread
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares, modularity, row_stochastic
@@ -70,7 +70,7 @@ def spectral_vectors(affinity: csr_matrix, count: int, *, rng: np.random.RandomS
                 vectors = eigsh(operator, count, which="LA", v0=rng.uniform(-1, 1, n), ncv=max(4 * count, 40))[1]
             except ArpackNoConvergence:
                 vectors = _iterated(multiply, rng.uniform(-1, 1, (n, count)))
-    return np.ascontiguousarray(vectors[:, ::-1])
+    return np.ascontiguousarray(with_fixed_signs(vectors[:, ::-1]))
 
 
 def _iterated(multiply: Callable[[NDArray[np.float64]], NDArray[np.float64]], start: NDArray[np.float64]) -> Array:

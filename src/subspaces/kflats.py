@@ -335,7 +335,7 @@ class KFlats(FlatsClustering):
         The flat of each cluster, in the coordinates of X: `flats_.centers` (K, p) and `flats_.bases` (K, p, d). Affine
         flats of rows scaled to unit norm are flats of the scaled rows.
     energy_ : float
-        Sum over rows of the distance to the nearest flat, or of its square.
+        Sum over rows of the distance to the nearest flat, or of its square; of those at hand, at most 100,000.
     n_iter_ : int
         Steps from the best start.
     n_clusters_, subspace_dim_ : int

@@ -148,7 +148,7 @@ def choose_partition(
         found = (assign_embedded(embedding, each) for each in candidates)
         shares = (cluster_shares(sample, labels, n_clusters) for labels in found)
         candidates = [replace(each, modularity=modularity(own)) for each, own in zip(candidates, shares, strict=True)]
-        # A graph in more pieces than clusters has eigenvalue one as often, and the first few vectors of it are arbitrary.
+        # A graph in more pieces than clusters has eigenvalue one as often, and its first few vectors say nothing.
         in_pieces = (spectrum.eigenvalues > 1 - EQUAL).sum() >= n_clusters
         balanced = max(candidates, key=_modularity) if in_pieces else _fewest_vectors(candidates, sample, spectrum)
     if kind == "balanced" or n_clusters == 1:

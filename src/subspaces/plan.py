@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._engine import FIT_ROWS, SAMPLE_SHARE
+from subspaces._engine import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces._threads import n_threads
 from subspaces._validation import check_integer
 from subspaces.flats import Flats, nearest
 from subspaces.sources import parse_bytes
 from subspaces.sources._base import BLOCK_BYTES, BLOCK_SHARE
+from subspaces.sources._checks import block_dtype
 
 # Rows and flats that the speed of this machine is measured on, and the least time to measure for.
 TRIAL_ROWS = 2048
@@ -65,11 +66,11 @@ class Plan:
             f"{self.n_rows:,} rows of {self.n_columns} columns; {self.n_landmarks} flats of dimension "
             f"{self.subspace_dim}; decided on {self.sample_rows:,} rows; blocks of {self.block_rows:,} rows",
             "",
-            f"{'step':34}{'rows':>16}{'blocks':>9}{'seconds':>11}",
+            f"{'step':34}{'rows':>20}{'blocks':>14}{'seconds':>13}",
         ]
-        lines += [f"{each.name:34}{each.rows:>16,}{each.blocks:>9,}{each.seconds:>11.1f}" for each in self.passes]
+        lines += [f"{each.name:34}{each.rows:>20,}{each.blocks:>14,}{each.seconds:>13.1f}" for each in self.passes]
         lines += [
-            f"{'all, on ' + str(self.n_threads) + ' threads':59}{self.seconds:>11.1f}",
+            f"{'all, on ' + str(self.n_threads) + ' threads':68}{self.seconds:>13.1f}",
             "",
             "memory beside the rows: " + ", ".join(f"{name} {_size(count)}" for name, count in self.memory.items()),
             f"together {_size(self.peak_bytes)}",
@@ -92,11 +93,11 @@ def make_plan(
     """The plan of a fit of `n_rows` rows with these settings."""
     n = check_integer("n", n_rows, low=1)
     p = check_integer("p", n_columns, low=2)
-    kind = np.dtype(dtype)
+    kind = block_dtype(np.dtype(dtype), "dtype")
     limit = parse_bytes(memory_limit)
     width = p if max_columns is None else min(p, max_columns)
     dim = min(subspace_dim, width - 1)
-    sample = min(n, FIT_ROWS, max(1000, limit // (SAMPLE_SHARE * p * kind.itemsize)))
+    sample = min(n, FIT_ROWS, max(LEAST_ROWS, limit // (SAMPLE_SHARE * p * kind.itemsize)))
     count = min(n_landmarks, sample)
     block_rows = max(1, min(BLOCK_BYTES, limit // BLOCK_SHARE) // (p * kind.itemsize))
     blocks = -(-n // block_rows)
@@ -114,6 +115,7 @@ def make_plan(
         "weights of the sample": sample * (n_nearest or 0) * (kind.itemsize + 4),
         "flats": 2 * count * width * (dim + 1) * kind.itemsize,
         "products of flats": 4 * count * count * 8,
+        "products of columns": 3 * p * p * 8 if n > sample else 0,
         "labels": 4 * n,
     }
     return Plan(n, p, count, dim, sample, block_rows, held, tuple(passes), n_threads())

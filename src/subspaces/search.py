@@ -165,10 +165,13 @@ def choose_setting(
 
 
 def pilot_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
-    """A few settings of each kind that tell linear from affine: some dimensions with their tightest neighbourhoods."""
-    kinds = ([setting for setting in settings if setting.affine == affine] for affine in (False, True))
-    tight = [setting for kind in kinds for setting in tight_settings(kind)]
-    return [setting for setting in tight if setting.dim in PILOT_DIMS] or tight
+    """A few settings that tell linear from affine: some dimensions, affine ones with tight neighbourhoods only.
+
+    Affine flats must clearly win, and hardly ever do so with wide neighbourhoods if not with tight ones.
+    """
+    linear = [setting for setting in settings if not setting.affine]
+    asked = [*linear, *tight_settings([setting for setting in settings if setting.affine])]
+    return [setting for setting in asked if setting.dim in PILOT_DIMS] or asked
 
 
 def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:

@@ -70,12 +70,13 @@ class _SelfExpressive(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[mi
         self._preparation = RowPreparation(mean if moved else np.zeros_like(mean), None, self.normalize_)
         return self._preparation(x)
 
-    def _rows_to_fit(self, X: Rows) -> tuple[Array, Feed | None]:
-        """Checked rows, where they are if that is an array, and the feed they came from if it is none."""
+    def _rows_to_fit(self, X: Rows) -> tuple[Array, Feed | None, np.random.RandomState]:
+        """Checked rows, where they are if that is an array, the feed they came from if it is none, and a generator."""
+        rng = check_random_state(self.random_state)
         if not is_source(X) and not is_dask(X):
-            return check_rows(self, X, reset=True, min_features=2, device=True), None
-        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
-        return feed.rows, feed
+            return check_rows(self, X, reset=True, min_features=2, device=True), None, rng
+        feed = open_feed(self, X, rng=rng, min_features=2)
+        return feed.rows, feed, feed.rng
 
     def _cluster(self, rows: Array, rng: np.random.RandomState) -> Labels:
         """Clusters (m,) of rows (m, p) by the graph of their codes; where only copies can share one, these do."""
@@ -199,14 +200,14 @@ class SSC(_SelfExpressive):
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
-        x, feed = self._rows_to_fit(X)
+        x, feed, rng = self._rows_to_fit(X)
         self._check_parameters(x)
         dim = None
         if not is_auto(self.subspace_dim):
             hint = f"X has n_features={x.shape[1]}, and a subspace must leave a direction out"
             dim = check_integer("subspace_dim", self.subspace_dim, low=1, high=x.shape[1] - 1, hint=hint)
         rows = self._prepare(x)
-        labels = self._cluster(rows, check_random_state(self.random_state))
+        labels = self._cluster(rows, rng)
         self._flats = cluster_flats(to_host(rows), labels, self.n_clusters, dim=dim, affine=self.affine)
         self.cluster_bases_ = self._preparation.restore(self._flats)
         self.subspace_dim_ = self._flats.dim
@@ -256,7 +257,7 @@ class SSSC(_SelfExpressive):
     labels_ : ndarray of shape (n,)
         Cluster of each row, 0 to K - 1.
     sample_indices_ : ndarray of shape (m,)
-        The rows of the sample.
+        The rows of the sample; where rows are read in blocks, their places among those at hand, at most 100,000.
     codes_, affinity_matrix_ : csr_matrix of shape (m, m)
         Codes and graph of the sample.
     n_iter_ : int
@@ -308,12 +309,11 @@ class SSSC(_SelfExpressive):
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
-        x, feed = self._rows_to_fit(X)
+        x, feed, rng = self._rows_to_fit(X)
         self._check_parameters(x)
         ridge = check_positive("ridge", self.ridge)
         hint = f"every one of n_clusters={self.n_clusters} clusters needs a row in the sample"
         size = min(check_integer("n_in_sample", self.n_in_sample, low=self.n_clusters, hint=hint), len(x))
-        rng = check_random_state(self.random_state)
         self.sample_indices_ = np.sort(rng.choice(len(x), size, replace=False))
         rows = self._prepare(x)
         sample = rows[self.sample_indices_]

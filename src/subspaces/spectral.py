@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, inverse, is_host, like, namespace
+from subspaces._array import Array, inverse, is_host, like, namespace, with_fixed_signs
 from subspaces._threads import one_thread
 from subspaces.sparse_rows import SparseRows
 
@@ -112,9 +112,7 @@ def spectrum_of_sums(
     trivial /= np.linalg.norm(trivial) or 1.0
     values, vectors = top_eigenvectors(gram, trivial, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
     values = np.where(values > ROUNDING * precision, values, 0)
-    # A sign is nobody's choice: the largest entry is positive, on every machine.
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    return Spectrum(weights, weights * total, values, vectors * np.where(largest < 0, -1.0, 1.0))
+    return Spectrum(weights, weights * total, values, with_fixed_signs(vectors))
 
 
 def top_eigenvectors(
