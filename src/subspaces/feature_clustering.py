@@ -117,27 +117,23 @@ class FeatureClustering(
         feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=self._min_features)
         self._feed = feed
         try:
-            self._fit()
+            rng = feed.rng
+            self._check_parameters(feed.rows)
+            rows = self._prepare(feed.rows, rng)
+            self._features = self._fit_features(rows, rng)
+            if self._features.is_sparse:
+                self._cluster_sparse(rows, rng)
+            else:
+                self._cluster_dense(rows, rng)
+            self.n_components_ = self._n_features_out = self._partition.n_vectors
+            self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
+            self._describe_clusters(rows)
+            warn_if_empty(self.labels_, self.n_clusters_, self._remedy)
         finally:
             # Rows, and what reads them, are not the estimator's to keep.
             del self._feed
         self._deliver(feed)
         return self
-
-    def _fit(self) -> None:
-        """Decide everything on the rows at hand."""
-        rng = self._feed.rng
-        self._check_parameters(self._feed.rows)
-        rows = self._prepare(self._feed.rows, rng)
-        self._features = self._fit_features(rows, rng)
-        if self._features.is_sparse:
-            self._cluster_sparse(rows, rng)
-        else:
-            self._cluster_dense(rows, rng)
-        self.n_components_ = self._n_features_out = self._partition.n_vectors
-        self.eigenvalues_ = np.concatenate([[1.0], self._spectrum.eigenvalues])
-        self._describe_clusters(rows)
-        warn_if_empty(self.labels_, self.n_clusters_, self._remedy)
 
     def transform(self, X: Rows) -> Array:
         """Spectral embedding of the rows of `X` (n, p), unit rows: (n, n_components_)."""
