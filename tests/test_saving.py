@@ -340,7 +340,7 @@ class TestFiles:
         def refuse(**_):
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr(_archive.tempfile, "mkstemp", refuse)
+        monkeypatch.setattr(tempfile, "mkstemp", refuse)
         with pytest.raises(PermissionError, match="the model cannot be saved, Permission denied"):
             save(model, tmp_path / "model")
 

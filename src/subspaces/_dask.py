@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import dask
-import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -47,6 +45,8 @@ class DaskFeed(BlockFeed):
         super().draw(estimator, rng)
 
     def sum(self, function: BlockFunction, name: str) -> BlockSums:
+        import dask
+
         shared = _shared(function)
         sums = [dask.delayed(_sums_of)(shared, part) for part in self._parts()]
         while len(sums) > 1:
@@ -62,6 +62,8 @@ class DaskFeed(BlockFeed):
         return self._x.map_blocks(_of_rows, function=_shared(function), dtype=like.dtype, meta=like, **shape)
 
     def deliver(self, labels: NDArray[Any]) -> Any:
+        import dask.array as da
+
         return da.from_array(labels, chunks=(self._x.chunks[0],))
 
     def _parts(self) -> list[Any]:
@@ -76,12 +78,16 @@ class DaskFeed(BlockFeed):
         return int(sum(self._x.chunks[0]))
 
     def _first_rows(self, count: int) -> Array:
+        import dask
+
         for part, size in zip(self._parts(), self._x.chunks[0], strict=True):
             if size:
                 return dask.compute(dask.delayed(_rows_at)(part, np.arange(min(size, count))))[0]
         raise ValueError(NO_ROWS)
 
     def _take(self, index: Indices) -> Array:
+        import dask
+
         parts, sizes = self._parts(), self._x.chunks[0]
         ends = np.cumsum(sizes)
         wanted = np.split(index, np.searchsorted(index, ends[:-1]))
@@ -95,6 +101,8 @@ class DaskFeed(BlockFeed):
 
 def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
     """A Dask array, or a dataframe as one with the names of its columns if they are names."""
+    import dask.array as da
+
     if isinstance(collection, da.Array):
         return collection, None
     # Objects of `dask.delayed` have every attribute that they are asked for.
@@ -107,6 +115,8 @@ def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
 
 def _shared(function: BlockFunction) -> Any:
     """`function` as a task that all others take it from: it goes to each worker once, and not with each block."""
+    import dask
+
     return dask.delayed(lean(function), pure=False)
 
 

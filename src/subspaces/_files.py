@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write beside the target and move into place: whatever stops the program, the file is the old or the new one."""
-    data = content.encode() if isinstance(content, str) else content
+    with new_file(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose content becomes the file `path` at the end, as a whole; on an error nothing is left of it."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         # mkstemp makes files that only their owner can read.

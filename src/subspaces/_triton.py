@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 import triton
 import triton.language as tl
 
@@ -73,11 +72,11 @@ class SplitFlats:
         p = stacked.shape[0]
         self.count, self.dim, self.affine = count, dim, stacked.shape[1] > dim * count
         self.stride = -(-count // ALIGNMENT) * ALIGNMENT
-        padded = torch.zeros((p, dim + self.affine, self.stride), device=stacked.device)
+        padded = stacked.new_zeros((p, dim + self.affine, self.stride))
         padded[:, :, :count] = stacked.reshape(p, dim + self.affine, count)
         self.high = padded.bfloat16()
         self.low = (padded - self.high.float()).bfloat16()
-        self.offsets = torch.zeros(self.stride, device=stacked.device)
+        self.offsets = stacked.new_zeros(self.stride)
         self.offsets[:count] = offsets
 
     def table(self, rows: Any) -> Any:
@@ -86,18 +85,22 @@ class SplitFlats:
 
     def nearest(self, rows: Any, few: int) -> tuple[Any, Any]:
         """The `few` smallest of them, ascending, (n, few), and which flats they are of."""
+        import torch
+
         table = self._padded_table(rows)
-        values = torch.empty((len(rows), few), device=rows.device)
-        index = torch.empty((len(rows), few), dtype=torch.int64, device=rows.device)
+        values = rows.new_empty((len(rows), few))
+        index = rows.new_empty((len(rows), few), dtype=torch.int64)
         with torch.cuda.device(rows.device):
             width = triton.next_power_of_2(self.count)
             _few_smallest[(len(rows),)](table, values, index, self.count, self.stride, few, width, num_warps=4)
         return values, index
 
     def _padded_table(self, rows: Any) -> Any:
+        import torch
+
         rows = rows.contiguous()
         n, p = rows.shape
-        out = torch.empty((n, self.stride), device=rows.device)
+        out = rows.new_empty((n, self.stride))
         grid = (triton.cdiv(self.stride, FLAT_TILE), triton.cdiv(n, ROW_TILE))
         with torch.cuda.device(rows.device):
             _distances[grid](

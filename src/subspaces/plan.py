@@ -21,8 +21,7 @@ from subspaces.sources._checks import block_dtype
 # Rows and flats that the speed of this machine is measured on, and the least time to measure for.
 TRIAL_ROWS = 2048
 TRIAL_SECONDS = 0.1
-# The decisions on a sample take about as long as this many passes over it, and a fixed time that does not depend on the
-# rows: `benchmarks/speed/cpu.py` prints both.
+# The decisions on a sample take roughly as long as this many passes over it, and a time that rows do not change.
 SAMPLE_PASSES = 2.0
 DECISION_SECONDS = 2.5
 

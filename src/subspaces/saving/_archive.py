@@ -6,18 +6,15 @@ tells must be that of its member.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import math
 import os
 import re
 import struct
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -169,22 +166,3 @@ def _described(header: re.Match[bytes], name: str) -> tuple[np.dtype[Any], Any, 
     if not dtype.itemsize:
         raise Damaged(f"its member {name} is an array of {dtype}, which takes no room")
     return dtype, "F" if fortran == b"True" else "C", tuple(int(size) for size in shape.split(b",") if size.strip())
-
-
-@contextlib.contextmanager
-def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content becomes the file `path` at the end, as a whole; on an error nothing is left of it."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp makes files that only their owner can read.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

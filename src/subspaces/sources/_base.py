@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array, Indices
-from subspaces.sources._recut import concatenate, rows_at
+from subspaces._array import Array, Indices, concatenate
+from subspaces.sources._recut import rows_at
 
 # A block is read, converted and worked on with several temporaries of its size, while the next one is read.
 BLOCK_SHARE = 16

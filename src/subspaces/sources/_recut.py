@@ -76,11 +76,6 @@ def columns_at(x: Any, index: Indices | None) -> Any:
     return x[:, index] if is_host(x) else _take(x, index, 1)
 
 
-def concatenate(parts: list[Any]) -> Any:
-    """Arrays (any, p), at least one, one below the other."""
-    return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
-
-
 def _take(x: Any, index: Indices, axis: int) -> Any:
     xp = namespace(x)
     return xp.take(x, xp.asarray(index, device=array_api_compat.device(x)), axis=axis)
