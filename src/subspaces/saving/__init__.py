@@ -114,7 +114,7 @@ def _objects(document: Any) -> Any:
 
 
 def _check_works(model: Any, sizes: set[int]) -> None:
-    """Label and embed one row, so that arrays that do not belong together are found now and not later."""
+    """Label and embed, or prepare, one row, so that arrays that do not belong together are found now and not later."""
     p = vars(model).get("n_features_in_")
     # Rows as wide as a file pleases would fill the memory; those of a model are as wide as something in it.
     if type(p) is not int or p not in sizes:
@@ -122,8 +122,9 @@ def _check_works(model: Any, sizes: set[int]) -> None:
     row = np.zeros((1, p))
     try:
         with np.errstate(all="ignore"):
-            labels = model._labels_of(row)
-            embeds = getattr(model, "_embedding_of", None)
+            prepares = getattr(model, "_prepared", None)
+            labels = model._labels_of(row) if prepares is None else np.zeros(1)
+            embeds = getattr(model, "_embedding_of", prepares)
             embedding = None if embeds is None else embeds(row)
     except Exception as error:
         raise Damaged(f"its parts do not fit together ({type(error).__name__}: {error!s:.200})") from None

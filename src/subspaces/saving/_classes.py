@@ -20,6 +20,7 @@ ESTIMATORS = {
     "LBF": "subspaces.best_fit_flats",
     "LandmarkSpectralClustering": "subspaces.landmark_clustering",
     "NystromSpectralClustering": "subspaces.landmark_clustering",
+    "Preparation": "subspaces.inputs",
     "SLBF": "subspaces.spectral_flats",
     "SSC": "subspaces.self_expressive",
     "SSSC": "subspaces.self_expressive",
