@@ -1,4 +1,4 @@
-"""Rows of a source after a function of their blocks."""
+"""Rows of a source, changed as they are read."""
 
 from __future__ import annotations
 
@@ -12,19 +12,12 @@ from subspaces._array import Array
 from subspaces.sources import FeedOptions, RowSource
 
 
-class MappedRows(RowSource):
-    """Rows (n, q): `function` of each block (b, p) of `source`, computed when it is read."""
+class WrappedRows(RowSource):
+    """Rows that come from another source, in blocks of the same length, and follow its options."""
 
-    def __init__(
-        self,
-        source: RowSource,
-        function: Callable[[Array], Array],
-        n_columns: int,
-        column_names: tuple[str, ...] | None,
-    ) -> None:
+    def __init__(self, source: RowSource) -> None:
         self.source, self.options, self.dtype = source, source.options, source.dtype
-        self.n_columns, self.column_names = n_columns, column_names
-        self._function = function
+        self.n_columns, self.column_names = source.n_columns, source.column_names
 
     @property
     def n_rows(self) -> int | None:
@@ -34,12 +27,6 @@ class MappedRows(RowSource):
     def block_rows(self) -> int:
         return self.source.block_rows
 
-    def blocks(self, start: int = 0) -> Iterator[Array]:
-        return map(self._function, self.source.blocks(start))
-
-    def take(self, index: ArrayLike) -> Array:
-        return self._function(self.source.take(index))
-
     def follow(self, result: NDArray[Any]) -> Any:
         return self.source.follow(result)
 
@@ -47,3 +34,24 @@ class MappedRows(RowSource):
         other = copy.copy(self)
         other.source, other.options = self.source.with_options(options), options
         return other
+
+
+class MappedRows(WrappedRows):
+    """Rows (n, q): `function` of each block (b, p) of `source`, computed when it is read."""
+
+    def __init__(
+        self,
+        source: RowSource,
+        function: Callable[[Array], Array],
+        n_columns: int,
+        column_names: tuple[str, ...] | None,
+    ) -> None:
+        super().__init__(source)
+        self.n_columns, self.column_names = n_columns, column_names
+        self._function = function
+
+    def blocks(self, start: int = 0) -> Iterator[Array]:
+        return map(self._function, self.source.blocks(start))
+
+    def take(self, index: ArrayLike) -> Array:
+        return self._function(self.source.take(index))

@@ -1,4 +1,4 @@
-"""What may be done to rows before they are clustered: standardising, principal components, faces without their light."""
+"""What may be done to rows before they are clustered: standardising, principal components, light of faces left out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from subspaces.sources import RowSource, is_source, open_rows
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Rows standardised, projected on their principal components, or without the leading ones, in this order.
 
-    Arrays become arrays; a `RowSource`, or the path of a file, becomes a `RowSource` whose blocks are prepared when they
-    are read, so that rows larger than memory can be prepared, too.
+    Arrays become arrays; a `RowSource`, or the path of a file, becomes a `RowSource` whose blocks are prepared when
+    they are read, so that rows larger than memory can be prepared, too.
 
     Parameters
     ----------

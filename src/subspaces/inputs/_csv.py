@@ -1,0 +1,184 @@
+"""Tables of text: CSV and its kin, read in chunks; larger than memory, they are read again in each pass."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._array import Array
+from subspaces.inputs._cells import numbers
+from subspaces.inputs._columns import shown
+from subspaces.inputs._dialect import Dialect, rows_of
+from subspaces.inputs._text import TextFile
+from subspaces.sources import FeedOptions, RowSource
+from subspaces.sources._reading import UnreadableError
+from subspaces.sources._recut import recut
+
+# A cell is a Python object of some 60 bytes for a moment.
+CHUNK_CELLS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a table of text."""
+
+    file: TextFile
+    dialect: Dialect
+    order: tuple[int, ...]  # where each column of the first file is in this one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Some rows of a table of text."""
+
+    values: NDArray[np.float64]  # (b, q), NaN for what is missing or text
+    cells: list[Sequence[str]]  # of each column that is wanted as text, (b,)
+    lines: NDArray[np.int64]  # (b,) the line each row begins in
+    odd: list[tuple[int, int, int, str]]  # of columns with text: position among q, how many cells, first line and cell
+
+
+def chunks(part: Part, columns: Sequence[int], text: Sequence[int] = ()) -> Iterator[Chunk]:
+    """The rows of a file: `columns` (q,) as numbers, those of `text` as they are written."""
+    dialect = part.dialect
+    width = len(dialect.names)
+    wanted = [part.order[column] for column in columns]
+    as_text = [part.order[column] for column in text]
+    size = max(16, CHUNK_CELLS // width)
+    with part.file.lines() as stream:
+        for _ in islice(stream, dialect.skip):
+            pass
+        line = dialect.skip + 1
+        while lines := list(islice(stream, size)):
+            chunk = None if as_text else _numbers_only(lines, line, dialect, wanted)
+            if chunk is None:
+                used, rows, starts = _rows(lines, stream, line, part)
+                chunk = _chunk(rows, starts, dialect, wanted, as_text) if rows else None
+            else:
+                used = len(lines)
+            line += used
+            if chunk is not None:
+                yield chunk
+
+
+def _numbers_only(lines: list[str], first: int, dialect: Dialect, wanted: Sequence[int]) -> Chunk | None:
+    """Lines in which the wanted cells are all numbers and no cell is quoted, by NumPy; None for others."""
+    delimiter = dialect.delimiter
+    if dialect.decimal_comma or delimiter == " " or any('"' in line or "_" in line for line in lines):
+        return None
+    # A blank line is no row, but in a table of one column a blank may be a cell that is missing.
+    blank = " \t\r\n" if len(dialect.names) > 1 else "\r\n"
+    kept = [place for place, line in enumerate(lines) if line.strip(blank)]
+    rows = lines if len(kept) == len(lines) else [lines[place] for place in kept]
+    commas = len(dialect.names) - 1
+    if not rows or any(line.count(delimiter) != commas for line in rows):
+        return None
+    try:
+        values = np.loadtxt(rows, delimiter=delimiter, comments=None, usecols=list(wanted), ndmin=2)
+    except ValueError:
+        return None
+    if len(values) != len(rows):
+        return None
+    return Chunk(values, [], np.asarray(kept, np.int64) + first, [])
+
+
+def _rows(lines: list[str], stream: TextIO, first: int, part: Part) -> tuple[int, list[list[str]], list[int]]:
+    """Rows of cells that begin in `lines`, the line each begins in, and how many lines they are; quoted cells may reach
+    into the lines of the `stream` that follow.
+    """
+    dialect = part.dialect
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    width = len(dialect.names)
+    used = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal used
+        for each in chain(lines, stream):
+            used += 1
+            yield each
+
+    reader = rows_of(counted(), dialect.delimiter)
+    while used < len(lines):
+        at = first + used
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise UnreadableError(
+                f"{part.file.path}, line {at}: {_csv_problem(error)}; mend the quotes of this row."
+            ) from None
+        if row is None:
+            break
+        if not row or (len(row) == 1 and not row[0].strip() and width > 1):
+            continue
+        if len(row) != width:
+            raise UnreadableError(
+                f"{part.file.path}, line {at}: {len(row)} cell{'s' * (len(row) != 1)} instead of {width} (delimiter "
+                f"{dialect.delimiter_name}); mend the line, and quote cells that hold the delimiter."
+            )
+        rows.append(row)
+        starts.append(at)
+    return used, rows, starts
+
+
+def _csv_problem(error: csv.Error) -> str:
+    text = str(error)
+    if "field larger" in text or "unexpected end" in text:
+        return "a quoted cell that begins here does not end"
+    return f"a cell is not quoted as it should be ({text})"
+
+
+def _chunk(
+    rows: list[list[str]], starts: list[int], dialect: Dialect, wanted: Sequence[int], as_text: Sequence[int]
+) -> Chunk:
+    columns = list(zip(*rows, strict=True))
+    values = np.empty((len(rows), len(wanted)))
+    odd = []
+    for place, column in enumerate(wanted):
+        values[:, place], text = numbers(columns[column], decimal_comma=dialect.decimal_comma)
+        if text:
+            odd.append((place, len(text), starts[text[0]], columns[column][text[0]]))
+    return Chunk(values, [columns[column] for column in as_text], np.asarray(starts, np.int64), odd)
+
+
+class CsvRows(RowSource):
+    """Rows of tables of text one after another, read from the beginning in each pass."""
+
+    def __init__(
+        self, parts: Sequence[Part], columns: Sequence[int], names: tuple[str, ...], n_rows: int, options: FeedOptions
+    ) -> None:
+        self._parts, self._columns, self._n_rows = tuple(parts), tuple(columns), n_rows
+        self.n_columns, self.column_names, self.options = len(names), names, options
+        self.dtype = np.dtype(np.float64)
+
+    @property
+    def n_rows(self) -> int:
+        return self._n_rows
+
+    def blocks(self, start: int = 0) -> Iterator[Array]:
+        row = self._first_row(start)
+        return recut(self._pieces(row), self.block_rows, self.dtype, n_rows=max(0, self._n_rows - row), fresh=True)
+
+    def _pieces(self, start: int) -> Iterator[NDArray[np.float64]]:
+        """Arrays (any, p) of rows from number `start` on."""
+        row = 0
+        for part in self._parts:
+            for chunk in chunks(part, self._columns):
+                if chunk.odd:
+                    _, _, line, cell = chunk.odd[0]
+                    raise self._changed(f"line {line} now holds {shown(cell)}", part)
+                row += len(chunk.values)
+                if row > self._n_rows:
+                    raise self._changed("it has more rows", part)
+                if row > start:
+                    yield chunk.values[max(0, start - row + len(chunk.values)) :]
+        if row != self._n_rows:
+            raise self._changed("it has fewer rows", self._parts[-1])
+
+    def _changed(self, what: str, part: Part) -> UnreadableError:
+        return UnreadableError(f"{part.file.path} has changed since it was opened, {what}: open it again.")
