@@ -1,0 +1,108 @@
+"""Rows that show what a cluster is: typical ones, those on its border, and those that fit it badly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._blocks import row_blocks
+from subspaces.plots._look import OUTLIER
+from subspaces.report._clusters import ClusterFacts
+from subspaces.report._plain import number, numbers
+from subspaces.report._subject import Subject
+
+Floats = NDArray[np.float64]
+
+# Rows of each kind, and columns of each.
+PICTURES_EACH = 8
+ROWS_EACH = 3
+TELLING_COLUMNS = 6
+# The mean image of a cluster is that of so many rows at most.
+MEAN_ROWS = 2000
+
+
+def examples(subject: Subject, facts: ClusterFacts) -> list[dict[str, Any]]:
+    """For each cluster with rows, and for the outliers, rows of each kind and the columns that tell most of it."""
+    means, divergences = (None, None) if subject.pictures is not None else telling(subject)
+    overall = subject.values.mean(axis=0, dtype=np.float64)
+    found = []
+    clusters = [k for k in (*range(subject.n_clusters), OUTLIER) if len(subject.members(k))]
+    for k in clusters:
+        kinds = example_rows(subject, facts, k)
+        entry: dict[str, Any] = {"cluster": k, "columns": [], "mean": None}
+        if subject.pictures is not None:
+            entry["mean"] = subject.pictures.mean_uri(subject.members(k)[:MEAN_ROWS])
+        elif means is not None and divergences is not None:
+            columns = np.argsort(-divergences[k], kind="stable")[:TELLING_COLUMNS]
+            entry["columns"] = [
+                {"name": subject.columns[j], "mean": number(means[k, j], 4), "all": number(overall[j], 4)}
+                for j in columns
+            ]
+        for kind, rows in kinds.items():
+            entry[kind] = [_example(subject, facts, int(i), columns if not entry["mean"] else None) for i in rows]
+        found.append(entry)
+    return found
+
+
+def _example(subject: Subject, facts: ClusterFacts, i: int, columns: NDArray[np.intp] | None) -> dict[str, Any]:
+    return {
+        **subject.row(i),
+        "confidence": None if subject.confidence is None else number(subject.confidence[i], 3),
+        "own": number(facts.own[i], 4),
+        "other": number(facts.other[i], 4),
+        "nearest": int(facts.nearest[i]) if facts.nearest[i] >= 0 else None,
+        "image": None if subject.pictures is None else subject.pictures.uri(i),
+        "values": [] if columns is None else numbers(subject.values[i, columns], 4),
+    }
+
+
+def example_rows(subject: Subject, facts: ClusterFacts, cluster: int) -> dict[str, NDArray[np.intp]]:
+    """Rows of a cluster by kind, none of them twice.
+
+    Typical: of the half that is least unusual, those with the largest margin, surely theirs. Borderline: of the least
+    confidence, or margin. Outlying: the most unusual.
+    """
+    members = subject.members(cluster)
+    scores = facts.scores[members]
+    count = min(PICTURES_EACH if subject.pictures is not None else ROWS_EACH, max(1, len(members) // 3))
+    if cluster == OUTLIER:
+        return {"outlying": members[np.argsort(-scores, kind="stable")[: 2 * count]]}
+    margin = np.nan_to_num(facts.margin[members])
+    by_score = np.argsort(scores, kind="stable")
+    usual = by_score[: -(-len(members) // 2)]
+    typical = usual[np.argsort(-margin[usual], kind="stable")[:count]]
+    left = np.setdiff1d(by_score[::-1], typical, assume_unique=True)
+    outlying = left[np.argsort(-scores[left], kind="stable")[:count]]
+    left = np.setdiff1d(left, outlying, assume_unique=True)
+    doubt = margin if subject.confidence is None else subject.confidence[members] + 1e-3 * margin
+    borderline = left[np.argsort(doubt[left], kind="stable")[:count]] if subject.n_clusters > 1 else left[:0]
+    return {"typical": members[typical], "borderline": members[borderline], "outlying": members[outlying]}
+
+
+def telling(subject: Subject) -> tuple[Floats, Floats]:
+    """Means (K + 1, q) of columns in clusters, and how much each column says about a cluster: (K + 1, q).
+
+    That is the divergence of a normal distribution with the mean and spread of the cluster from that of all rows. The
+    last line is that of the outliers.
+    """
+    k, (n, q) = subject.n_clusters, subject.values.shape
+    center = subject.values.mean(axis=0, dtype=np.float64)
+    counts, sums, squares = np.zeros((k + 1, 1)), np.zeros((k + 1, q)), np.zeros((k + 1, q))
+    for block in row_blocks(n, 24 * q):
+        rows = subject.values[block] - center
+        for label in np.unique(subject.labels[block]):
+            own = rows[subject.labels[block] == label]
+            counts[label] += len(own)
+            sums[label] += own.sum(axis=0)
+            squares[label] += np.square(own).sum(axis=0)
+    means = sums / np.maximum(counts, 1)
+    variances = np.maximum(squares / np.maximum(counts, 1) - means**2, 0)
+    total = np.maximum(squares.sum(axis=0) / n, 0)
+    # Columns that hardly vary anywhere say nothing; in a cluster they may stand still.
+    usable = total > 1e-12 * max(float(total.max()), 1e-300)
+    safe = np.where(usable, total, 1.0)
+    ratio = np.maximum(variances / safe, 1e-6)
+    divergence = np.where(usable, (ratio + means**2 / safe - 1 - np.log(ratio)) / 2, -1.0)
+    return means + center, divergence

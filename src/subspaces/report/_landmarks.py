@@ -1,0 +1,101 @@
+"""Whether landmarks are enough, and whether clusters share them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+
+from subspaces._blocks import row_blocks
+from subspaces.flats import Beta2
+from subspaces.partition import at_most
+from subspaces.report._plain import number, numbers
+from subspaces.report._subject import Subject
+
+# Landmarks are looked at through so many rows.
+LANDMARK_ROWS = 10_000
+# A landmark with a smaller share of its weight in one cluster is shared by several.
+PURE = 0.8
+# Rows that fewer landmarks than this describe, in effect, hang on them alone.
+FEW = 2.0
+QUARTILES = (0, 25, 50, 75, 100)
+
+
+def landmarks(subject: Subject) -> dict[str, Any] | None:
+    """What is known of the landmarks of a model; None where it has none, or none whose weights are known."""
+    index = at_most(np.arange(subject.n_rows), LANDMARK_ROWS, np.random.RandomState(0))
+    weights = _weights(subject, subject.x[index])
+    if weights is None:
+        return None
+    labels = subject.labels[index]
+    nearest = np.asarray(weights.argmax(axis=1)).ravel()
+    per_landmark = np.bincount(nearest, minlength=weights.shape[1])
+    shares = np.zeros((weights.shape[1], subject.n_clusters))
+    for k in range(subject.n_clusters):
+        shares[:, k] = np.asarray(weights[labels == k].sum(axis=0)).ravel()
+    total = shares.sum(axis=1)
+    used = total > 0
+    owner = np.where(used, shares.argmax(axis=1), -1)
+    purity = shares.max(axis=1)[used] / total[used]
+    # A row has one centroid.
+    effective = None if hasattr(subject.model, "centroids_") else _effective(weights)
+    return {
+        "count": int(weights.shape[1]),
+        "sample": len(index),
+        **_settings(subject.model),
+        "per_cluster": np.bincount(owner[used], minlength=subject.n_clusters).tolist(),
+        "rows_per_landmark": numbers(np.percentile(per_landmark, QUARTILES), 4),
+        "unused": int((per_landmark == 0).sum()),
+        "mixed": number((purity < PURE).mean(), 4) if len(purity) else None,
+        "effective": None if effective is None else numbers(np.percentile(effective, QUARTILES), 4),
+        "few": None if effective is None else number((effective < FEW).mean(), 4),
+    }
+
+
+def _weights(subject: Subject, rows: NDArray[Any]) -> csr_matrix | None:
+    """How much each landmark says about each of the rows (m, p): (m, D), rows that sum to one."""
+    from subspaces.feature_clustering import FeatureClustering
+    from subspaces.kasp import KASP
+    from subspaces.kernels._distance import _DistanceFeatures
+    from subspaces.kmeans import nearest_centers
+
+    model = subject.model
+    if isinstance(model, KASP):
+        place = np.asarray(nearest_centers(rows, model.centroids_.astype(rows.dtype)))
+        ones = np.ones(len(rows))
+        return csr_matrix((ones, place, np.arange(len(rows) + 1)), shape=(len(rows), len(model.centroids_)))
+    features = getattr(model, "_features", None)
+    if not isinstance(model, FeatureClustering) or not isinstance(features, _DistanceFeatures):
+        return None
+    blocks = []
+    for block in row_blocks(len(rows), 16 * features._n_features_out):
+        for psi in features.blocks(model._preparation(rows[block])):
+            table = psi if issparse(psi) else csr_matrix(psi)
+            sums = np.asarray(table.sum(axis=1)).ravel()
+            blocks.append(csr_matrix(table.multiply(1 / np.where(sums > 0, sums, 1)[:, None])))
+    from scipy.sparse import vstack
+
+    return csr_matrix(vstack(blocks))
+
+
+def _effective(weights: csr_matrix) -> NDArray[np.float64]:
+    """How many landmarks of equal weight would say as much about each row: (m,)."""
+    squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel()
+    return 1 / np.where(squares > 0, squares, 1)
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """How landmarks were used, as far as the model tells."""
+    neighborhood = getattr(model, "neighborhood_", None)
+    if isinstance(neighborhood, Beta2):
+        start = "twice the dimension" if neighborhood.start_size is None else f"{neighborhood.start_size} rows"
+        neighborhood = f"grown from {start} in steps of {neighborhood.step_size} until the flat fits best"
+    return {
+        "kind": "flats" if hasattr(model, "flats_") else "centroids" if hasattr(model, "centroids_") else "points",
+        "dim": number(getattr(model, "subspace_dim_", None)),
+        "nearest": number(getattr(model, "n_nearest_", None)),
+        "neighborhood": None if neighborhood is None else str(neighborhood),
+        "affine": getattr(model, "affine_", None),
+    }

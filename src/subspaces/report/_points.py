@@ -1,0 +1,96 @@
+"""Rows as points of a picture, with what the reader sees of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._pca import principal_directions
+from subspaces.plots._embedding import principal_components
+from subspaces.plots._look import on_host
+from subspaces.report._plain import numbers
+from subspaces.report._subject import Subject
+
+# Small clusters keep at least this many points.
+LEAST_POINTS = 20
+# Coordinates to choose from, and columns whose values are told.
+MOST_AXES = 10
+SHOWN_COLUMNS = 6
+# Coordinates are whole numbers up to this one: finer than any screen.
+GRID = 9999
+# Principal directions of wide rows are found on so many of them.
+DIRECTION_ROWS = 1000
+
+
+def scatter(subject: Subject, most: int, rng: np.random.RandomState) -> dict[str, Any]:
+    """At most `most` rows in the coordinates of the model and in principal components, and what is told of each."""
+    index = drawn_rows(subject.labels, most, rng)
+    confidence = subject.confidence
+    columns = [] if subject.pictures is not None else list(range(min(SHOWN_COLUMNS, subject.values.shape[1])))
+    return {
+        "n_rows": subject.n_rows,
+        "rows": index.tolist(),
+        "labels": subject.labels[index].tolist(),
+        "names": None if subject.row_names is None else [subject.row_names[i] for i in index],
+        "confidence": None if confidence is None else numbers(confidence[index], 3),
+        "views": views(subject, index),
+        "columns": [subject.columns[j] for j in columns],
+        "values": [numbers(row, 4) for row in subject.values[np.ix_(index, columns)]] if columns else [],
+        "images": None if subject.pictures is None else subject.pictures.sheet(index.tolist()),
+    }
+
+
+def drawn_rows(labels: NDArray[np.int64], most: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """At most `most` rows, in their order: some of every cluster, the others by chance."""
+    if most < 1:
+        raise ValueError(f"max_points={most} leaves nothing to draw: give at least 1")
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    order = rng.permutation(len(labels))
+    names, codes = np.unique(labels[order], return_inverse=True)
+    # The place of each row among those of its own cluster: the first few of each come first.
+    place = np.empty(len(order), np.int64)
+    for code in range(len(names)):
+        own = codes == code
+        place[own] = np.arange(own.sum())
+    first = place < min(LEAST_POINTS, max(1, most // len(names)))
+    chosen = order[np.argsort(~first, kind="stable")[:most]]
+    return np.sort(chosen)
+
+
+def views(subject: Subject, index: NDArray[np.intp]) -> list[dict[str, Any]]:
+    """The pictures to choose from: as the model sees the rows, and as they are."""
+    from subspaces.kflats import FlatsClustering
+
+    model, rows = subject.model, subject.x[index]
+    found = []
+    if hasattr(model, "transform"):
+        table = on_host(model.transform(rows)).astype(np.float64)
+        name, axis = "Spectral embedding", "coordinate"
+        if isinstance(model, FlatsClustering):
+            table, name, axis = principal_components(table), "Distances to the flats", "principal component"
+        elif not hasattr(model, "eigenvalues_"):
+            name = "Rows as the model transforms them"
+        found.append(_view(name, axis, table))
+    mean = rows.mean(axis=0, dtype=np.float64)
+    some = rows[:: max(1, len(rows) // DIRECTION_ROWS)] if rows.shape[1] > DIRECTION_ROWS else rows
+    count = min(MOST_AXES, rows.shape[1], max(1, len(some) - 1))
+    directions = principal_directions(some, mean, count)
+    found.append(_view("The rows themselves", "principal component", (rows - mean) @ directions))
+    return found
+
+
+def _view(name: str, axis: str, table: NDArray[np.float64]) -> dict[str, Any]:
+    table = np.nan_to_num(table[:, :MOST_AXES])
+    low, high = table.min(axis=0), table.max(axis=0)
+    whole = np.round(GRID * (table - low) / np.where(high > low, high - low, 1)).astype(int)
+    return {
+        "name": name,
+        "axis": axis,
+        "grid": GRID,
+        "low": numbers(low),
+        "high": numbers(high),
+        "points": whole.T.tolist(),
+    }

@@ -1,0 +1,136 @@
+"""What a page is about: a fitted model, its rows, and what people call them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from subspaces.plots._look import OUTLIER, label_array, on_host
+from subspaces.report._pictures import Pictures, pictures_of
+from subspaces.report._plain import name_text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """A clustering and everything that names its rows."""
+
+    model: Any
+    x: NDArray[Any]  # (n, p), rows as the model sees them
+    labels: NDArray[np.int64]  # (n,), 0 to K - 1, or -1 for outliers
+    n_clusters: int  # K; some may be empty
+    confidence: NDArray[np.float64] | None  # (n,), from 0 to 1
+    values: NDArray[Any]  # (n, q), rows as people know them
+    columns: tuple[str, ...]  # q names
+    row_names: tuple[str, ...] | None
+    truth: NDArray[Any] | None  # (n,)
+    pictures: Pictures | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number n of rows."""
+        return len(self.x)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows of each cluster: (K,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+
+    def members(self, cluster: int) -> NDArray[np.intp]:
+        """The rows of a cluster; those of -1 are the outliers."""
+        return np.flatnonzero(self.labels == cluster)
+
+    def row(self, index: int) -> dict[str, Any]:
+        """What a row is called."""
+        return {"row": int(index), "name": self.row_names[index] if self.row_names else None}
+
+
+def make_subject(
+    model: Any,
+    X: Any,
+    *,
+    labels: ArrayLike | None,
+    confidence: ArrayLike | None,
+    values: Any,
+    columns: Sequence[str] | None,
+    row_names: Sequence[str] | None,
+    truth: ArrayLike | None,
+    image_shape: tuple[int, ...] | None,
+    images: ArrayLike | None,
+) -> Subject:
+    """The subject of a page, checked; of a pipeline its last step, with rows as the steps before give them."""
+    check_is_fitted(model)
+    if columns is None:
+        columns = getattr(X if values is None else values, "columns", None)
+    if hasattr(model, "steps"):
+        values = X if values is None else values
+        model, X = model.steps[-1][1], model[:-1].transform(X) if len(model.steps) > 1 else X
+    x = _float_rows(X, "X")
+    shown = x if values is None else _float_rows(values, "values", len(x))
+    found, known = _labels(model, x, labels)
+    count = getattr(model, "n_clusters_", None) or getattr(model, "n_clusters", 0)
+    if confidence is None and known:
+        confidence = getattr(model, "confidence_", None)
+    return Subject(
+        model=model,
+        x=x,
+        labels=found,
+        n_clusters=max(int(count) if not isinstance(count, str) else 0, int(found.max()) + 1),
+        confidence=None if confidence is None else _one_each("confidence", confidence, len(x)).astype(np.float64),
+        values=shown,
+        columns=_column_names(columns, shown.shape[1]),
+        row_names=None if row_names is None else tuple(map(name_text, _one_each("row_names", row_names, len(x)))),
+        truth=None if truth is None else _one_each("truth", _mixed(truth), len(x)),
+        pictures=pictures_of(shown, images, image_shape),
+    )
+
+
+def _float_rows(X: Any, name: str, count: int | None = None) -> NDArray[Any]:
+    array = on_host(X)
+    if array.ndim != 2 or not array.size or count not in (None, len(array)):
+        expected = "(n, p) with at least one row" if count is None else f"({count}, q)"
+        raise ValueError(
+            f"{name} has shape {array.shape}, not {expected}: pass rows in memory; of files, some rows and their labels"
+        )
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _labels(model: Any, x: NDArray[Any], labels: ArrayLike | None) -> tuple[NDArray[np.int64], bool]:
+    """Labels (n,), and whether they are those of `fit`, so that what the model tells of each row is about these rows.
+
+    Rows that are not the ones of `fit` are given to clusters by `predict`.
+    """
+    fitted = label_array(on_host(model.labels_))
+    if labels is None:
+        found = fitted if len(fitted) == len(x) else label_array(on_host(model.predict(x)))
+    else:
+        found = label_array(labels, len(x))
+    if found.dtype.kind not in "iu" or found.min() < OUTLIER:
+        raise ValueError(f"labels are {found[:3].tolist()}...: give numbers of clusters from 0, and -1 for outliers")
+    return found.astype(np.int64), len(fitted) == len(found) and bool((fitted == found).all())
+
+
+def _mixed(values: ArrayLike) -> NDArray[Any]:
+    """Numbers stay numbers beside words: NumPy would make the mark -1 of an outlier a word."""
+    return values if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)  # type: ignore[arg-type]
+
+
+def _one_each(name: str, values: Any, count: int) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.shape != (count,):
+        raise ValueError(f"{name} has shape {array.shape}, not ({count},): give each row one")
+    return array
+
+
+def _column_names(columns: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if columns is None:
+        return tuple(f"column {j + 1}" for j in range(count))
+    if len(columns) != count:
+        raise ValueError(
+            f"{len(columns)} names for {count} columns: name each, or pass the rows that the names belong to as values="
+        )
+    return tuple(name_text(name) or f"column {j + 1}" for j, name in enumerate(columns))

@@ -1,0 +1,37 @@
+// Rows that show what a cluster is: as images, or as the values of its most telling columns.
+const KINDS = [["typical", "Typical"], ["borderline", "Borderline"], ["outlying", "Unusual"]];
+
+const rowName = (row) => row.name || `row ${row.row}`;
+
+function facts(row) {
+  const other = row.nearest === null ? null : ["nearest other", String(row.nearest)];
+  return pairs([row.name ? ["number", `row ${row.row}`] : null, row.confidence === null ? null : ["confidence", fixed(row.confidence)],
+    row.own === null ? null : ["to its flat", decimal(row.own)], row.other === null ? null : ["to the nearest other", decimal(row.other)], other]);
+}
+
+function imageCard(entry, size) {
+  const strip = (rows) => el("div", { class: "strip" }, rows.map((row) => tipped(el("img", { src: row.image, alt: rowName(row), tabindex: 0 }), () => [el("strong", null, rowName(row)), facts(row)])));
+  const lines = KINDS.filter(([kind]) => entry[kind] && entry[kind].length).map(([kind, name]) => [el("span", null, name), strip(entry[kind])]);
+  const mean = [el("span", null, "Mean"), el("div", { class: "strip" }, el("img", { src: entry.mean, alt: `Mean of ${clusterName(entry.cluster)}` }))];
+  return el("div", { class: "card" }, el("h3", null, swatch(entry.cluster), capital(clusterName(entry.cluster)), el("span", { class: "quiet" }, plural(size, "row"))),
+    el("div", { class: "strips" }, mean, lines));
+}
+
+function valueCard(entry, size, open) {
+  const rows = KINDS.flatMap(([kind, name]) => (entry[kind] || []).map((row) => ({ ...row, kind: name })));
+  const withConfidence = rows.some((row) => row.confidence !== null);
+  const columns = [
+    { name: "Row", cell: rowName },
+    { name: "Kind", cell: (row) => row.kind, text: true },
+    ...(withConfidence ? [{ name: "Confidence", cell: (row) => fixed(row.confidence) }] : []),
+    { name: "To its flat", cell: (row) => decimal(row.own) },
+    { name: "To the nearest other", cell: (row) => (row.nearest === null ? MISSING : `${decimal(row.other)} (${row.nearest})`) },
+    ...entry.columns.map((column, j) => ({ name: column.name, cell: (row) => decimal(row.values[j]) })),
+  ];
+  const body = table(columns, rows, { label: `Rows of ${clusterName(entry.cluster)}` });
+  const means = (name, key) => el("tr", null, el("td", null, name), el("td"), withConfidence ? el("td") : null, el("td"), el("td"), entry.columns.map((column) => el("td", null, decimal(column[key]))));
+  body.querySelector("tbody").append(means(`Mean of ${clusterName(entry.cluster)}`, "mean"), means("Mean of all rows", "all"));
+  return el("details", { class: "card", open }, el("summary", null, swatch(entry.cluster), capital(clusterName(entry.cluster)), el("span", { class: "quiet" }, plural(size, "row"))), body);
+}
+
+const capital = (words) => words[0].toUpperCase() + words.slice(1);

@@ -1,0 +1,42 @@
+// How numbers are written, everywhere alike.
+const MISSING = "–";
+
+const count = (value) => (value === null || value === undefined ? MISSING : value.toLocaleString("en-GB"));
+
+function decimal(value, digits = 3) {
+  if (value === null || value === undefined) return MISSING;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e6 || size < 1e-4) return value.toExponential(digits - 1).replace("e+", "e").replace("-", "−");
+  const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+  return value.toLocaleString("en-GB", { maximumFractionDigits: places }).replace("-", "−");
+}
+
+const fixed = (value, places = 2) => (value === null || value === undefined ? MISSING : value.toFixed(places));
+const percent = (value, places = 1) => (value === null || value === undefined ? MISSING : `${(100 * value).toFixed(places)} %`);
+const degrees = (value) => (value === null || value === undefined ? MISSING : `${value.toFixed(1)}°`);
+
+function seconds(value) {
+  if (value === null || value === undefined) return MISSING;
+  if (value < 1) return `${Math.round(1000 * value)} ms`;
+  if (value < 120) return `${decimal(value)} s`;
+  return value < 7200 ? `${decimal(value / 60)} min` : `${decimal(value / 3600)} h`;
+}
+
+function bytes(value) {
+  const units = ["bytes", "kB", "MB", "GB", "TB"];
+  let i = 0;
+  for (; value >= 1000 && i < units.length - 1; i++) value /= 1000;
+  return `${decimal(value)} ${units[i]}`;
+}
+
+// Anything a model may have decided between.
+function shown(value) {
+  if (value === null || value === undefined) return MISSING;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return Number.isInteger(value) ? count(value) : decimal(value, 4);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+const spaced = (name) => name.replaceAll("_", " ");
