@@ -1,7 +1,10 @@
-"""The command line as a user meets it."""
+"""The command line as a user meets it: words, exit codes, what goes where."""
 
+import json
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -91,9 +94,156 @@ class TestMistakes:
         assert f"--seed {seed} must be between" in capsys.readouterr().err
 
 
+def run_program(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "subspaces", *arguments], capture_output=True, text=True, timeout=120, **options
+    )
+
+
 def test_module_runs_as_a_program():
-    done = subprocess.run([sys.executable, "-m", "subspaces", "--version"], capture_output=True, text=True, check=True)
+    done = run_program("--version", check=True)
     assert done.stdout.startswith("subspaces ")
+
+
+class TestHelp:
+    HEAVY = ("numpy", "scipy", "sklearn", "rich", "PIL", "pandas", "threadpoolctl")
+
+    def loaded(self, code):
+        done = subprocess.run(
+            [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return set(done.stdout.splitlines()[-1].split())
+
+    def test_the_parser_needs_nothing_heavy(self):
+        loaded = self.loaded("from subspaces.cli import _parser; _parser.parse(['fit', 'x.csv', '-k', '3'])")
+        assert not loaded & set(self.HEAVY)
+
+    def test_nor_does_help(self):
+        code = "from subspaces.cli import main\nfor words in (['--help'], ['fit', '--help'], ['compare', '--help']):"
+        code += "\n    try: main(words)\n    except SystemExit as stop: assert stop.code == 0"
+        assert not self.loaded(code) & set(self.HEAVY)
+
+    @pytest.mark.parametrize(
+        "command", ["fit", "predict", "compare", "choose", "report", "data", "info", "demo", "reproduce"]
+    )
+    def test_every_command_has_some(self, command, capsys):
+        with pytest.raises(SystemExit) as stop:
+            cli.main([command, "--help"])
+        assert stop.value.code == 0
+        assert f"usage: subspaces {command}" in capsys.readouterr().out
+
+    def test_it_names_exit_codes(self, capsys):
+        with pytest.raises(SystemExit):
+            cli.main(["--help"])
+        told = " ".join(capsys.readouterr().out.split())
+        assert "0 done" in told
+        assert "130 interrupted" in told
+
+
+class TestEndings:
+    """Exit codes, and what is said with them."""
+
+    def fail(self, monkeypatch, error):
+        from subspaces.cli import _info
+
+        def failing():
+            raise error
+
+        monkeypatch.setattr(_info, "_found", failing)
+        return cli.main(["info"])
+
+    def test_a_bug_is_one_line_and_exit_code_1(self, monkeypatch, capsys):
+        monkeypatch.delenv("SUBSPACES_DEBUG", raising=False)
+        assert self.fail(monkeypatch, KeyError("nowhere")) == 1
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("\n") == 1
+        assert captured.err.startswith("subspaces: internal error, KeyError: 'nowhere'")
+        assert "SUBSPACES_DEBUG=1" in captured.err
+
+    def test_which_can_be_looked_at(self, monkeypatch):
+        monkeypatch.setenv("SUBSPACES_DEBUG", "1")
+        with pytest.raises(KeyError, match="nowhere"):
+            self.fail(monkeypatch, KeyError("nowhere"))
+
+    @pytest.mark.parametrize(
+        ("error", "message"),
+        [
+            (MemoryError("Unable to allocate 9 TiB"), "not enough memory (Unable to allocate 9 TiB)"),
+            (OSError(28, "No space left on device", "run"), "the disk is full, run"),
+            (OverflowError("int too large to convert to float"), "too large or too small"),
+            (RecursionError("maximum recursion depth exceeded"), "nested too deeply"),
+            (PermissionError(13, "Permission denied", "rows.csv"), "rows.csv: permission denied"),
+            (ValueError("two\nlines"), "two lines"),
+        ],
+        ids=lambda value: type(value).__name__,
+    )
+    def test_what_a_machine_or_a_user_can_mend_is_exit_code_2(self, error, message, monkeypatch, capsys):
+        assert self.fail(monkeypatch, error) == 2
+        told = capsys.readouterr().err
+        assert message in told
+        assert told.startswith("subspaces: ")
+        assert told.count("\n") == 1
+
+    def test_a_reader_who_has_seen_enough_is_no_error(self):
+        done = subprocess.run(
+            f'"{sys.executable}" -m subspaces data list --json | head -c 5; echo "${{PIPESTATUS[0]}}"',
+            shell=True,
+            capture_output=True,
+            text=True,
+            executable="/bin/bash",
+        )
+        assert done.stdout.split()[-1] == "0"
+        assert done.stderr == ""
+
+    def test_an_interrupt_leaves_nothing(self, tmp_path):
+        np.save(tmp_path / "rows.npy", np.random.RandomState(0).standard_normal((30_000, 60)))
+        words = ["fit", str(tmp_path / "rows.npy"), "-k", "5", "--out", str(tmp_path / "run")]
+        with subprocess.Popen(
+            [sys.executable, "-m", "subspaces", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as program:
+            try:
+                # Once its hidden folder is there, it is at work.
+                until = time.monotonic() + 60
+                while not any(path.name.startswith(".run.") for path in tmp_path.iterdir()):
+                    assert program.poll() is None
+                    assert time.monotonic() < until
+                    time.sleep(0.05)
+                time.sleep(0.3)
+                program.send_signal(signal.SIGINT)
+                out, told = program.communicate(timeout=60)
+            finally:
+                program.kill()
+        assert program.returncode == 130
+        assert out == ""
+        assert told == "interrupted\n"
+        assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
+
+    def test_words_that_were_nearly_right_are_guessed(self, capsys):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(["fit", "rows.npy", "--clustres", "3"])
+        assert stop.value.code == 2
+        assert capsys.readouterr().err == (
+            "subspaces fit: --clustres is not known; did you mean --clusters?; try subspaces fit --help\n"
+        )
+
+
+class TestInfo:
+    def test_it_tells_versions_and_what_is_missing(self, capsys):
+        assert cli.main(["info"]) == 0
+        told = capsys.readouterr().out
+        for word in ("subspaces", "Python", "numpy", "GPU", "data folder"):
+            assert word in told
+
+    def test_json(self, capsys):
+        assert cli.main(["info", "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["packages"]["numpy"] == np.__version__
+        assert document["cores"] >= 1
+        assert isinstance(document["gpu"], list)
 
 
 class TestFit:

@@ -1,0 +1,20 @@
+"""`subspaces demo`: FLS, k-means and spectral clustering on subspaces and digits."""
+
+from __future__ import annotations
+
+import argparse
+
+from subspaces import demo
+from subspaces.cli._values import LARGEST_SEED
+from subspaces.cli._words import note, say
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print a table and draw a picture."""
+    if not 0 <= options.seed <= LARGEST_SEED:
+        raise ValueError(f"--seed {options.seed} must be between 0 and {LARGEST_SEED}")
+    demo.check_picture(options.picture)
+    outcomes = demo.run(options.seed, progress=note)
+    say(demo.table(outcomes))
+    demo.draw(outcomes, options.picture)
+    say(f"\npicture: {options.picture.resolve()}")

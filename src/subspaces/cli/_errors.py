@@ -1,0 +1,44 @@
+"""Which errors are no bugs, and how they are told in one line."""
+
+from __future__ import annotations
+
+import errno
+
+from subspaces.cli._words import one_line
+
+# What checks raise, what numbers that are too large for any method raise, and what a small machine raises.
+MISTAKES = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError, RecursionError)
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Mistake(ValueError):
+    """A mistake of the user, told in words that need nothing more."""
+
+
+def is_mistake(error: BaseException) -> bool:
+    """Whether the user, or the machine, can do something about an error."""
+    return isinstance(error, MISTAKES)
+
+
+def explain(error: BaseException) -> str:
+    """One line: what is wrong, and where it helps, what to do."""
+    text = one_line(error)
+    if isinstance(error, MemoryError):
+        told = f" ({text})" if text else ""
+        return f"there is not enough memory{told}: give fewer rows or columns, or a lower --memory-limit"
+    if isinstance(error, OSError):
+        return _explain_system(error, text)
+    if isinstance(error, ArithmeticError):
+        return f"the numbers are too large or too small to work with ({text}): scale the columns, as by --standardise"
+    if isinstance(error, RecursionError):
+        return "what was given is nested too deeply"
+    return text or f"{type(error).__name__} without a word"
+
+
+def _explain_system(error: OSError, text: str) -> str:
+    if error.errno in FULL:
+        place = f", {error.filename}" if error.filename else ""
+        return f"the disk is full{place}: free some space, or name a folder elsewhere by --out"
+    if error.filename is None or error.strerror is None:
+        return text or type(error).__name__
+    return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"

@@ -1,0 +1,169 @@
+"""The methods by name: one table for `fit`, `compare` and the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subspaces.cli._config import near
+from subspaces.cli._errors import Mistake
+
+# Parameters that have an option of their own.
+OPTIONS = {
+    "n_clusters": "-k",
+    "subspace_dim": "--dim",
+    "random_state": "--seed",
+    "verbose": "-v",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An estimator that the command line knows by a name."""
+
+    name: str
+    estimator: str  # of `subspaces`
+    what: str  # one line
+    seconds: Callable[[int, int], float]  # about what a fit of (n, p) rows takes on one core
+    counts: bool = False  # whether it can choose the number of clusters
+    takes_dim: bool = True
+    needs_dim: bool = False
+    constructor: str | None = None  # a class method in place of the class
+
+    @property
+    def title(self) -> str:
+        """The estimator as Python calls it."""
+        return self.estimator if self.constructor is None else f"{self.estimator}.{self.constructor}"
+
+    def builder(self) -> Callable[..., Any]:
+        """What makes the estimator."""
+        import subspaces
+
+        cls = getattr(subspaces, self.estimator)
+        return cls if self.constructor is None else getattr(cls, self.constructor)
+
+    def check(self, clusters: int | str, dim: int | str) -> None:
+        """Refuse what the method cannot do, before anything is read."""
+        if clusters == "auto" and not self.counts:
+            raise Mistake(
+                f"--method {self.name} needs the number of clusters, as -k 10: only {_of(METHODS, 'counts')} can find "
+                "it; subspaces choose tells what the rows speak for"
+            )
+        if self.needs_dim and dim == "auto":
+            raise Mistake(f"--method {self.name} needs the dimension of the subspaces, as --dim 3")
+        if not self.takes_dim and dim != "auto":
+            raise Mistake(f"--dim {dim} says nothing to --method {self.name}, which fits no subspaces: leave it out")
+
+    def build(self, clusters: int | str, dim: int | str, seed: int, given: Mapping[str, Any], *, verbose: int) -> Any:
+        """The estimator, not fitted."""
+        builder = self.builder()
+        self._check_given(builder, given)
+        dims = {"subspace_dim": dim} if dim != "auto" else {}
+        return builder(clusters, **dims, **given, random_state=seed, verbose=verbose)
+
+    def _check_given(self, builder: Callable[..., Any], given: Mapping[str, Any]) -> None:
+        import inspect
+
+        known = [name for name in inspect.signature(builder).parameters if name not in OPTIONS]
+        for name, value in given.items():
+            if name in OPTIONS:
+                raise Mistake(f"--set {name}={value}: it has an option of its own, {OPTIONS[name]}")
+            if name not in known:
+                raise Mistake(f"--set {name}={value}: {self.title} has no such parameter{near(name, known)}")
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "fls",
+            "FLS",
+            "fast landmark subspace clustering: flats at landmarks, in time linear in the rows (default)",
+            lambda n, p: 2 + 0.06 * p + 8e-4 * n,
+            counts=True,
+        ),
+        Method(
+            "fls-paper",
+            "FLS",
+            "the algorithm box of the paper, letter by letter; needs --dim",
+            lambda n, p: 0.5 + 2e-6 * n * p,
+            needs_dim=True,
+            constructor="paper",
+        ),
+        Method(
+            "lbf",
+            "LBF",
+            "local best-fit flats: the best K of many flats at random rows",
+            lambda n, p: 0.5 + 0.06 * p + 6e-6 * n * p,
+            counts=True,
+        ),
+        Method(
+            "kflats",
+            "KFlats",
+            "K flats moved until they fit best: k-means with subspaces",
+            lambda n, p: 0.5 + 0.06 * p + 1e-5 * n * p,
+            counts=True,
+        ),
+        Method(
+            "slbf",
+            "SLBF",
+            "spectral clustering by the distances of rows to each other's local flats; quadratic in the rows",
+            lambda n, p: 0.5 + (2e-7 + 5e-9 * p) * n**2,
+        ),
+        Method(
+            "ssc",
+            "SSC",
+            "sparse subspace clustering: rows as combinations of the others; quadratic in the rows",
+            lambda n, p: 0.2 + (3e-7 + 5e-9 * p) * n**2,
+        ),
+        Method(
+            "sssc",
+            "SSSC",
+            "sparse subspace clustering of a sample; all other rows by what they are combinations of",
+            lambda n, p: 1.0 + 1e-5 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "landmark",
+            "LandmarkSpectralClustering",
+            "spectral clustering by the nearest of some landmark points",
+            lambda n, p: 1.0 + 1e-4 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "nystrom",
+            "NystromSpectralClustering",
+            "spectral clustering by some columns of the kernel matrix",
+            lambda n, p: 1.0 + 1e-4 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "fourier",
+            "FourierSpectralClustering",
+            "spectral clustering by random waves in place of the kernel",
+            lambda n, p: 1.0 + 1e-4 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "kasp",
+            "KASP",
+            "k-means to many centroids, spectral clustering of those",
+            lambda n, p: 1.0 + 1e-5 * n * p,
+            takes_dim=False,
+        ),
+    )
+}
+
+
+def method_of(name: str, option: str = "--method") -> Method:
+    """The method called `name`."""
+    if name not in METHODS:
+        raise Mistake(f"{option} {name} is not known{near(name, METHODS)}; there are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def _of(methods: Mapping[str, Method], trait: str) -> str:
+    """The names of the methods that have a trait."""
+    names = [name for name, method in methods.items() if getattr(method, trait)]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,81 @@
+"""The report of a run."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._files import write_whole
+from subspaces.cli._console import Console
+from subspaces.cli._record import versions
+from subspaces.cli._rows import Prepared, sample
+from subspaces.report import Run, describe
+from subspaces.sources import RowSource
+
+
+def write_report(
+    path: Path,
+    model: Any,
+    prepared: Prepared,
+    labels: NDArray[Any],
+    document: Mapping[str, Any],
+    console: Console,
+    so_far: Mapping[str, Any],
+) -> bool:
+    """Write the page about a run; where that fails, a warning says so, for the labels are worth more than the page."""
+    try:
+        write_whole(path, page(model, prepared, labels, {**document, **so_far}))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        console.warn(f"the report could not be made: {error}")
+    except Exception as error:
+        console.warn(f"the report could not be made: {type(error).__name__}: {error}")
+    return path.exists()
+
+
+def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping[str, Any]) -> str:
+    """The report as HTML; of a sample where rows are not in memory."""
+    table = prepared.table
+    index, rows = sample(prepared, document["seed"])
+    chosen: Any = slice(None) if index is None else index
+    names = table.row_names
+    if names is None and table.kept is not None:
+        names = tuple(map(str, table.kept[chosen].tolist()))
+    elif names is not None and index is not None:
+        names = tuple(names[i] for i in index)
+    images: Any = None
+    if table.image_shape is not None and prepared.preparation is not None:
+        raw = table.rows
+        images = raw.take(index) if isinstance(raw, RowSource) and index is not None else raw
+    notes = list(document["notes"])
+    if index is not None and len(index) < len(labels):
+        notes.append(f"This page looks at {len(index):,} of {len(labels):,} rows, drawn at random.")
+    run = Run(
+        title=", ".join(Path(entry["path"]).name for entry in document["data"][:3]) or "rows from standard input",
+        command=document["line"],
+        seed=document["seed"],
+        stages=tuple((each["name"], each["seconds"]) for each in document["stages"]),
+        peak_memory=document["peak_memory"],
+        versions=versions(document["environment"]),
+        data=tuple(entry["path"] for entry in document["data"]),
+        warnings=tuple(document["warnings"]),
+        notes=tuple(notes),
+    )
+    return describe(
+        model,
+        rows,
+        labels=np.asarray(labels[chosen]),
+        columns=prepared.columns,
+        row_names=names,
+        truth=None if table.truth is None else table.truth[chosen],
+        image_shape=table.image_shape,
+        images=images,
+        run=run,
+        random_state=document["seed"],
+    ).to_html()

@@ -1,0 +1,68 @@
+"""`subspaces report`: the page about a run, made of what it kept and of its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subspaces._files import write_whole
+from subspaces.cli import _record as record
+from subspaces.cli._console import Console
+from subspaces.cli._errors import Mistake
+from subspaces.cli._page import page
+from subspaces.cli._parser import Asked
+from subspaces.cli._rows import Prepared, apply, files_of, read
+from subspaces.cli._runs import PastRun, open_run
+from subspaces.cli._targets import check_target
+from subspaces.cli._watched import WatchedRows
+from subspaces.cli._words import say, say_json
+from subspaces.sources import RowSource
+
+
+def run(asked: Asked) -> None:
+    """Read the data of a run again and write its page."""
+    options = asked.options()
+    folder = Path(options["run"]).expanduser()
+    out = folder / "report.html" if options["out"] is None else Path(options["out"]).expanduser()
+    if not folder.is_dir():
+        raise Mistake(f"{folder} is not the folder of a run")
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise Mistake(f"--out {options['out']} must end in .html")
+    check_target(out, force=options["force"])
+    past = open_run(folder)
+    assert past.document is not None
+    asked_then = {**past.document["options"], **({"truth": options["truth"]} if options["truth"] else {})}
+    if asked_then.get("data") in (None, [], ["-"]):
+        raise Mistake(f"{folder} is a run of rows from standard input, which are gone: fit again from a file")
+    with Console(quiet=options["quiet"], verbose=options["verbose"]) as console:
+        prepared, labels = _rows(past, asked_then, folder, console)
+        console.stage("report")
+        document = {"stages": [], "peak_memory": None, "warnings": [], "notes": [], **past.document}
+        write_whole(out, page(past.model, prepared, labels, document))
+    if options["json"]:
+        say_json({"report": str(out.absolute())})
+    else:
+        say(f"report: {out.absolute()}")
+
+
+def _rows(past: PastRun, options: dict[str, Any], folder: Path, console: Console) -> tuple[Prepared, Any]:
+    """The rows of the run, prepared as then, and their labels."""
+    assert past.document is not None
+    table = read(options["data"], options, console)
+    files = record.described_files(files_of(options["data"]))
+    for name in record.changed_files(past.document.get("data") or [], files):
+        console.warn(f"{name} is not what it was when the run was made: the report is of the new rows")
+    rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
+    prepared = Prepared(table, None, rows, table.columns)
+    if past.preparation is not None:
+        prepared = apply(past.preparation, table, rows)
+    try:
+        labels = np.load(folder / "labels.npy", mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise Mistake(f"{folder / 'labels.npy'} is damaged ({error}): fit again") from None
+    count = prepared.n_rows
+    if labels.ndim != 1 or (count is not None and count != len(labels)):
+        raise Mistake(f"the data has {count} rows, and the run labelled {labels.shape}: fit again")
+    return prepared, labels

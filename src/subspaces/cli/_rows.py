@@ -1,0 +1,150 @@
+"""Rows as a command gets them: read, prepared, and ready to be fitted."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._engine import FIT_ROWS, SAMPLE_SHARE
+from subspaces.cli._console import Console
+from subspaces.cli._errors import Mistake
+from subspaces.cli._watched import WatchedRows
+from subspaces.inputs import Preparation, Table, read_table
+from subspaces.sources import RowSource, open_rows, parse_bytes
+
+# Of rows that are not in memory, at most so many are looked at for reports and figures.
+SAMPLE_ROWS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Rows as they were read, and as a model sees them."""
+
+    table: Table
+    preparation: Preparation | None
+    rows: NDArray[Any] | RowSource  # (n, q)
+    columns: tuple[str, ...]  # names of the q columns
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows; None where it takes a pass to know."""
+        return self.rows.n_rows if isinstance(self.rows, RowSource) else len(self.rows)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that a model sees."""
+        return self.rows.n_columns if isinstance(self.rows, RowSource) else int(self.rows.shape[1])
+
+
+@contextlib.contextmanager
+def real_paths(data: Sequence[str]) -> Iterator[list[str]]:
+    """Paths of files for `data`; what comes from stdin is kept in one until the end."""
+    if "-" not in data:
+        yield list(data)
+        return
+    if len(data) > 1:
+        raise Mistake("DATA - is standard input, which cannot be joined with files: give one or the other")
+    folder = Path(tempfile.mkdtemp(prefix="subspaces-"))
+    try:
+        with (folder / "stdin.csv").open("wb") as copy:
+            shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), copy)
+        yield [str(folder / "stdin.csv")]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> Table:
+    """The rows of `paths` by the options of reading; what the user should know of them is told."""
+    if not paths:
+        raise Mistake("no DATA is given: name a file, or data = [...] in the configuration")
+    console.stage("reading rows")
+    names = ("key", "columns", "drop", "truth", "names", "missing", "memory-limit")
+    given: dict[str, Any] = {name.replace("-", "_"): options.get(name) for name in names}
+    shapes = {name: tuple(options[name]) if options.get(name) else None for name in ("image-shape", "image-size")}
+    table = read_table(list(paths), **given, image_shape=shapes["image-shape"], image_size=shapes["image-size"])
+    for note in table.notes:
+        console.remark(note)
+    return table
+
+
+def prepare(table: Table, options: Mapping[str, Any], console: Console) -> Prepared:
+    """Rows after what was asked for before they are clustered."""
+    rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
+    wanted = {name: options[name] for name in ("standardise", "pca", "whiten-drop")}
+    if not any(wanted.values()):
+        return Prepared(table, None, rows, table.columns)
+    console.stage("preparing rows")
+    preparation = Preparation(
+        standardise=wanted["standardise"], pca=wanted["pca"], whiten_drop=wanted["whiten-drop"]
+    ).fit(rows)
+    return apply(preparation, table, rows)
+
+
+def apply(preparation: Preparation, table: Table, rows: NDArray[Any] | RowSource) -> Prepared:
+    """Rows (n, p) after a preparation that is known."""
+    projected = preparation.components_ is not None
+    columns = tuple(map(str, preparation.get_feature_names_out())) if projected else table.columns
+    return Prepared(table, preparation, preparation.transform(rows), columns)
+
+
+def fit_rows(
+    prepared: Prepared,
+    console: Console,
+    *,
+    memory_limit: int | str,
+    labels: Path | None = None,
+    checkpoint: str | None = None,
+    device: str | None = None,
+) -> Any:
+    """What an estimator is given to fit: an array where there are few rows, else a source that tells of its passes."""
+    rows = prepared.rows
+    options: dict[str, Any] = {"checkpoint": checkpoint, "device": device}
+    if isinstance(rows, RowSource):
+        # A checkpoint keeps labels in its own folder: it knows a run by where labels go.
+        return open_rows(rows, labels=None if checkpoint else labels, **options)
+    if len(rows) <= FIT_ROWS and checkpoint is None and device is None:
+        return rows
+    # Rows that are in memory anyway are no reason for a smaller sample.
+    limit = max(parse_bytes(memory_limit), SAMPLE_SHARE * rows.nbytes)
+    return WatchedRows(open_rows(rows, memory_limit=limit, **options), console)
+
+
+def sample(prepared: Prepared, seed: int, most: int = SAMPLE_ROWS) -> tuple[NDArray[np.intp] | None, NDArray[Any]]:
+    """Numbers (m,) and prepared rows (m, q) to look at: all rows of an array (no numbers), or some of a source."""
+    rows = prepared.rows
+    if not isinstance(rows, RowSource):
+        return None, rows
+    count = known_rows(rows)
+    index = np.arange(count)
+    if count > most:
+        index = np.sort(np.random.RandomState(seed).choice(count, most, replace=False))
+    return index, np.asarray(rows.take(index))
+
+
+def known_rows(rows: NDArray[Any] | RowSource) -> int:
+    """The number of rows, by a pass if need be."""
+    if not isinstance(rows, RowSource):
+        return len(rows)
+    known = rows.n_rows
+    return sum(int(block.shape[0]) for block in rows.blocks()) if known is None else known
+
+
+def files_of(data: Sequence[str]) -> list[Path]:
+    """The files and folders that words of the command line stand for, absolute; patterns as they are found."""
+    found = []
+    for word in data:
+        text = os.path.abspath(os.path.expanduser(word))
+        matches = sorted(glob.glob(text, recursive=True)) if not os.path.exists(text) else [text]
+        found += [Path(match) for match in matches]
+    return found

@@ -1,0 +1,60 @@
+"""Runs that were made before: their model, their preparation, and the options their rows were read by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subspaces.cli._config import read_run
+from subspaces.cli._errors import Mistake
+from subspaces.inputs import Preparation
+from subspaces.saving import load
+
+READING = ("key", "columns", "drop", "names", "missing", "image-shape", "image-size", "memory-limit")
+# What columns are called in files that do not name them.
+UNNAMED = re.compile(r"(column|pixel) [0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A model, what rows go through before it, and what the run remembers; a model alone remembers nothing."""
+
+    model: Any
+    preparation: Preparation | None
+    document: dict[str, Any] | None
+
+    def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Options to read new rows by: those `given`, and else those of the run."""
+        if self.document is None:
+            return dict(given)
+        options = self.document["options"]
+        found = {name: given[name] if given.get(name) is not None else options.get(name) for name in READING}
+        columns = self.document["rows"]["columns"]
+        if given.get("columns") is None and given.get("drop") is None and not all(map(UNNAMED.fullmatch, columns)):
+            # By their names they are found among others and in any order; the truth may be there or not.
+            found |= {"columns": columns, "drop": None}
+        return {**given, **found}
+
+
+def open_run(path: Path) -> PastRun:
+    """The run in the folder `path`, or the model in the file `path`."""
+    if not path.exists():
+        raise Mistake(f"{path} is not there: name the folder of a run, or a .subspaces file")
+    if not path.is_dir():
+        model = load(path)
+        if isinstance(model, Preparation):
+            raise Mistake(f"{path} is a preparation and no model: name the folder of its run")
+        return PastRun(model, None, None)
+    document = read_run(path / "run.json")
+    if not isinstance(document.get("rows"), dict) or not isinstance(document["rows"].get("columns"), list):
+        raise Mistake(f"{path / 'run.json'} is damaged: it does not say what was read")
+    if not (path / "model.subspaces").exists():
+        raise Mistake(f"{path} has no model.subspaces: fit again")
+    prepared = path / "preparation.subspaces"
+    preparation = load(prepared) if prepared.exists() else None
+    if preparation is not None and not isinstance(preparation, Preparation):
+        raise Mistake(f"{prepared} is no preparation: fit again")
+    return PastRun(load(path / "model.subspaces"), preparation, document)
