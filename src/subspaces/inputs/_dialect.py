@@ -54,6 +54,8 @@ def find_dialect(file: TextFile) -> Dialect:
         raise UnreadableError(f"{file.path} holds no rows: write one row a line.")
     delimiter = told or ("\t" if _is_tabbed(file, sample) else _best_delimiter(sample))
     rows = _sample_rows(sample, delimiter)
+    if not rows:
+        raise UnreadableError(f"{file.path} holds no cells, or a quoted one that does not end: mend its quotes.")
     # Between commas, a comma is no decimal point.
     decimal_comma = delimiter in (";", "\t", " ", "|") and any(
         re.fullmatch(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*", cell) for row in rows for cell in row

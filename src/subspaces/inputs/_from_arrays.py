@@ -23,8 +23,7 @@ NPY = ".npy"
 def read_arrays(request: Request) -> Found:
     """The rows of arrays in files: in memory where they fit, and else read in blocks where the format can."""
     named = [{} if path.suffix.lower() == NPY else arrays_in(path) for path in request.paths]
-    # One array alone, as in .npy and some Zarr folders, has no name.
-    keys = [choose_array(path, arrays, request.key) if arrays else None for path, arrays in _pairs(request, named)]
+    keys = [_key(path, arrays, request.key) for path, arrays in _pairs(request, named)]
     stored = [_stored(path, arrays, key) for (path, arrays), key in zip(_pairs(request, named), keys, strict=True)]
     if _in_blocks(request.paths, stored):
         source = open_rows(list(map(str, request.paths)), key=keys[0], memory_limit=request.memory_limit)
@@ -91,6 +90,12 @@ def is_image(shape: Sequence[int]) -> bool:
 
 def _pairs(request: Request, named: list[dict[str, Stored]]) -> list[tuple[Path, dict[str, Stored]]]:
     return list(zip(request.paths, named, strict=True))
+
+
+def _key(path: Path, arrays: dict[str, Stored], asked: str | None) -> str | None:
+    """The name of the array of the rows; one alone, as in .npy and some Zarr folders, has none."""
+    alone = path.suffix.lower() == NPY or (path.is_dir() and not arrays)
+    return None if alone else choose_array(path, arrays, asked)
 
 
 def _stored(path: Path, arrays: dict[str, Stored], key: str | None) -> Stored | None:
