@@ -30,7 +30,8 @@ def run(asked: Asked) -> None:
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console, real_paths(options["data"]) as paths:
         prepared = prepare(read(paths, options, console), options, console)
         for number, model in enumerate(models, start=1):
-            console.stage(f"seed {number} of {len(models)}")
+            console.prefix = f"seed {number} of {len(models)}: "
+            console.stage("deciding")
             model.fit(fit_rows(prepared, console, memory_limit=options["memory-limit"]))
     document = _document(models, seeds)
     if options["json"]:
@@ -88,7 +89,7 @@ def _sureness(document: dict[str, Any]) -> list[str]:
             else f"{asked} seeds do not agree: {told}; look at each"
         )
         lowest = document["same_labels_by_other_seeds"]
-        lines.append(f"labels by other seeds: adjusted Rand index {lowest:.2f} or more with the first")
+        lines.append(f"labels by other seeds: adjusted Rand index with the first at least {lowest:.2f}")
     if document["agreement"] is not None:
         lines.append(f"agreement of other landmarks: {document['agreement']:.2f} (1: the same clusters, 0: chance)")
     return lines

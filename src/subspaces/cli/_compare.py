@@ -30,6 +30,8 @@ from subspaces.metrics import adjusted_rand
 FILES = ("comparison.json", "comparison.csv", "labels.csv")
 # Flats of clusters are compared at this dimension where nothing says another.
 DIM = 3
+# Share of the rows of a cluster that its subspace is fitted to, the nearest.
+KEPT = 0.8
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ class Outcome:
     stability: float | None = None  # adjusted Rand index of labels by other seeds, the mean
     residual: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
-    dims: Any = None
+    dim: int | None = None  # of the subspaces that it fitted
     told: str | None = None  # why there is nothing
 
     def as_dict(self) -> dict[str, Any]:
@@ -107,7 +109,8 @@ def _outcome(method: Method, prepared: Prepared, options: dict[str, Any], consol
         outcome.told = f"would take about {seconds_text(guess)} a fit; --methods {method.name} runs it"
         return outcome
     found: list[NDArray[Any]] = []
-    console.stage(f"{method.name}")
+    console.prefix = f"{method.name}: "
+    console.stage("deciding")
     began = time.monotonic()
     for repeat in range(options["repeats"]):
         seed = (options["seed"] + repeat) % (LARGEST_SEED + 1)
@@ -123,7 +126,7 @@ def _outcome(method: Method, prepared: Prepared, options: dict[str, Any], consol
         if not repeat:
             outcome.agreement = getattr(model, "agreement_", None)
             outcome.n_clusters = int(getattr(model, "n_clusters_", None) or model.n_clusters)
-            outcome.dims = getattr(model, "cluster_dims_", None)
+            outcome.dim = getattr(model, "subspace_dim_", None)
     outcome.seconds = (time.monotonic() - began) / len(found)
     outcome.labels = found[0]
     pairs = [adjusted_rand(a, b) for i, a in enumerate(found) for b in found[:i]]
@@ -133,9 +136,10 @@ def _outcome(method: Method, prepared: Prepared, options: dict[str, Any], consol
 
 def _measure(outcomes: Sequence[Outcome], prepared: Prepared, options: dict[str, Any], console: Console) -> int:
     """Figures of each outcome; returns the dimension at which residuals are compared."""
+    console.prefix = ""
     console.stage("figures")
-    dims = [outcome.dims for outcome in outcomes if outcome.dims is not None]
-    dim = options["dim"] if options["dim"] != "auto" else int(np.median(dims[0])) if dims else DIM
+    dims = [outcome.dim for outcome in outcomes if outcome.dim is not None]
+    dim = options["dim"] if options["dim"] != "auto" else dims[0] if dims else DIM
     dim = max(0, min(int(dim), prepared.n_columns - 1))
     index, rows = sample(prepared, options["seed"])
     rows = np.asarray(rows, np.float64)
@@ -150,27 +154,37 @@ def _measure(outcomes: Sequence[Outcome], prepared: Prepared, options: dict[str,
 
 
 def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) -> float:
-    """Share of the variance of rows (n, p) that is left beside affine subspaces of dimension `dim`, one a cluster.
+    """How much of a typical row (n, p) is left beside the affine subspace of dimension `dim` of its cluster.
 
-    Subspaces are fitted to every other row of a cluster and measured on those between, so that more clusters gain
-    nothing by chance. Rows in no cluster are left out.
+    The median over rows of |x - its projection|^2 / |x - mean|^2. Subspaces are fitted to every other row of a cluster
+    and measured on those between, so that more clusters gain nothing by chance, and refitted without the farthest, so
+    that outliers do not decide. Rows in no cluster are left out.
     """
-    scale = max(float(np.abs(rows).max(initial=0.0)), np.finfo(np.float64).tiny)
-    rows = rows / scale
+    rows = rows / max(float(np.abs(rows).max(initial=0.0)), np.finfo(np.float64).tiny)
     inside = labels >= 0
-    total = float(((rows[inside] - rows[inside].mean(axis=0)) ** 2).sum()) if inside.any() else 0.0
-    left = 0.0
+    if not inside.any():
+        return 0.0
+    lengths = ((rows - rows[inside].mean(axis=0)) ** 2).sum(axis=1)
+    shares = []
     for label in np.unique(labels[inside]):
-        members = rows[labels == label]
+        members = np.flatnonzero(labels == label)
         for fitted, measured in ((members[::2], members[1::2]), (members[1::2], members[::2])):
-            if not len(measured):
-                continue
-            base = fitted if len(fitted) else measured
-            centre = base.mean(axis=0)
-            directions = np.linalg.svd(base - centre, full_matrices=False)[2][:dim]
-            apart = measured - centre
-            left += float((apart**2).sum() - ((apart @ directions.T) ** 2).sum())
-    return max(0.0, left / total) if total > 0 else 0.0
+            if len(measured):
+                left = _beside(rows[measured], rows[fitted] if len(fitted) else rows[measured], dim)
+                shares.append(left / np.maximum(lengths[measured], np.finfo(np.float64).tiny))
+    return float(np.median(np.concatenate(shares)))
+
+
+def _beside(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
+    """Squared distances (n,) of rows to the affine subspace that fits most rows of `base` (m, p)."""
+    for last in (False, True):
+        centre = base.mean(axis=0)
+        directions = np.linalg.svd(base - centre, full_matrices=False)[2][:dim]
+        apart = (rows if last else base) - centre
+        left = np.maximum((apart**2).sum(axis=1) - ((apart @ directions.T) ** 2).sum(axis=1), 0.0)
+        if not last:
+            base = base[left <= np.quantile(left, KEPT)]
+    return left
 
 
 def _agreements(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
@@ -241,8 +255,8 @@ def _text(outcomes: Sequence[Outcome], document: dict[str, Any]) -> str:
         "",
         table(["method", *(head for head, _ in shown)], rows),
         "",
-        f"residual: share of the variance left beside a subspace of dimension {document['residual_dimension']} for "
-        "each cluster, on rows that it was not fitted to",
+        f"residual: what is left of a typical row beside the subspace of dimension {document['residual_dimension']} of "
+        "its cluster, fitted to other rows",
     ]
     if any(outcome.agreement is not None for outcome in done):
         lines.append("agreement: how far other landmarks of the same fit give the same clusters, where a method tells")
@@ -258,4 +272,5 @@ def _text(outcomes: Sequence[Outcome], document: dict[str, Any]) -> str:
 
 
 def _figure(value: float | None, digits: int = 3) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+    # Adding zero takes the sign off a zero.
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"

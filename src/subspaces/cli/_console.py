@@ -47,7 +47,9 @@ class Console:
         self.stages: dict[str, float] = {}
         self.warnings: list[str] = []
         self.notes: list[str] = []
+        self.prefix = ""  # of stages, where several fits follow each other
         self._stage: str | None = None
+        self._whole = False
         self._began = self._told = time.monotonic()
         self._pass_began, self._passes = 0.0, 0
         # Messages may come from threads that work side by side.
@@ -90,13 +92,15 @@ class Console:
             for message in self.warnings:
                 tell(f"subspaces: warning: {message}")
 
-    def stage(self, name: str) -> None:
-        """End the stage that runs, and begin another."""
+    def stage(self, name: str, *, whole: bool = False) -> None:
+        """End the stage that runs, and begin another; one that is `whole` is not parted by what the library tells."""
         with self._lock:
+            self._whole = whole
+            name = name if name.startswith(self.prefix) else f"{self.prefix}{name}"
             self._end_stage()
             self._stage = name
             if self._bar is not None:
-                self._bar.reset(self._task, total=None, description=name)
+                self._bar.reset(self._task, total=None, description=name, left="")
             self._tell_now_and_then(name, always=self.verbose)
 
     def finish(self) -> None:
@@ -132,12 +136,13 @@ class Console:
     def advance(self, done: int, total: int | None) -> None:
         """So many of the rows of a pass, or of other parts of a stage, are done."""
         with self._lock:
+            left = ""
+            if total and done:
+                left = f"about {seconds_text((time.monotonic() - self._pass_began) * (total - done) / done)} left"
             if self._bar is not None:
-                self._bar.update(self._task, completed=done, total=total)
-            elif total and done:
-                left = (time.monotonic() - self._pass_began) * (total - done) / done
-                told = f"{self._stage}: {done:,} of {total:,}"
-                self._tell_now_and_then(f"{told}, about {seconds_text(left)} left")
+                self._bar.update(self._task, completed=done, total=total, left=left)
+            elif left:
+                self._tell_now_and_then(f"{self._stage}: {done:,} of {total:,}, {left}")
 
     def _end_stage(self) -> None:
         now = time.monotonic()
@@ -151,9 +156,9 @@ class Console:
             if self.verbose:
                 note(f"subspaces: {one_line(message)}")
             name = STAGES.get(str(record.msg))
-            if name is None:
+            if name is None or self._whole:
                 return
-            if name != self._stage:
+            if f"{self.prefix}{name}" != self._stage:
                 was, self.verbose = self.verbose, False  # the message itself has been told
                 self.stage(name)
                 self.verbose = was
@@ -186,21 +191,20 @@ class Console:
 
     def _start_bar(self) -> None:
         from rich.console import Console as Terminal
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
         )
         # Results are printed when the bar is gone: stdout stays what it is.
         self._bar = Progress(
             *columns, console=Terminal(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
         )
-        self._task = self._bar.add_task("", total=None)
+        self._task = self._bar.add_task("", total=None, left="")
         self._bar.start()
 
 

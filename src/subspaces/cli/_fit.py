@@ -46,7 +46,6 @@ def run(asked: Asked) -> None:
                 prepared = prepare(table, options, console)
                 with working_folder(out) as folder:
                     document = _fit(model, method, prepared, folder, options, asked, console, files, began)
-                    console.stage("finishing")
                     _put(folder, out)
     if options["json"]:
         say_json({**document, "out": str(out.absolute())} if not options["dry-run"] else document)
@@ -139,8 +138,11 @@ def _fit(
             prepared.preparation.save(folder / "preparation.subspaces")
         _save_model(model, folder, is_source=isinstance(prepared.rows, RowSource))
         if options["report"]:
-            console.stage("report")
-            write_report(folder / "report.html", model, prepared, labels, document, console, _so_far(console, began))
+            console.stage("report", whole=True)
+            write_report(
+                folder / "report.html", model, prepared, labels, {**document, **_so_far(console, began)}, console
+            )
+    console.stage("finishing")
     document |= _so_far(console, began)
     document["files"] = sorted(path.name for path in folder.iterdir() if path.name in RUN_FILES)
     if not alone:

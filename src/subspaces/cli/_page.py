@@ -25,18 +25,16 @@ def write_report(
     labels: NDArray[Any],
     document: Mapping[str, Any],
     console: Console,
-    so_far: Mapping[str, Any],
-) -> bool:
+) -> None:
     """Write the page about a run; where that fails, a warning says so, for the labels are worth more than the page."""
     try:
-        write_whole(path, page(model, prepared, labels, {**document, **so_far}))
+        write_whole(path, page(model, prepared, labels, document))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
         console.warn(f"the report could not be made: {error}")
     except Exception as error:
         console.warn(f"the report could not be made: {type(error).__name__}: {error}")
-    return path.exists()
 
 
 def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping[str, Any]) -> str:

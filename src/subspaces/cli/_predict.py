@@ -49,7 +49,7 @@ def run(asked: Asked) -> None:
                 labels = _labels(past, prepared, folder, console)
                 _write(folder, out, labels, table)
     if options["json"]:
-        say_json(_document(past, labels, table, out))
+        say_json(_document(past, labels, table, out), indent=None)
     elif out is None:
         _print(labels, table)
     else:

@@ -38,7 +38,7 @@ def run(asked: Asked) -> None:
         raise Mistake(f"{folder} is a run of rows from standard input, which are gone: fit again from a file")
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console:
         prepared, labels = _rows(past, asked_then, folder, console)
-        console.stage("report")
+        console.stage("report", whole=True)
         document = {"stages": [], "peak_memory": None, "warnings": [], "notes": [], **past.document}
         write_whole(out, page(past.model, prepared, labels, document))
     if options["json"]:

@@ -68,6 +68,10 @@ def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> 
     """The rows of `paths` by the options of reading; what the user should know of them is told."""
     if not paths:
         raise Mistake("no DATA is given: name a file, or data = [...] in the configuration")
+    for path in paths:
+        # Rows are read several times, and whoever opens a pipe without a writer waits for ever.
+        if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            raise Mistake(f"{path} is no file: write the rows to one, or pipe CSV into subspaces fit -")
     console.stage("reading rows")
     names = ("key", "columns", "drop", "truth", "names", "missing", "memory-limit")
     given: dict[str, Any] = {name.replace("-", "_"): options.get(name) for name in names}

@@ -16,6 +16,8 @@ from subspaces.saving import load
 READING = ("key", "columns", "drop", "names", "missing", "image-shape", "image-size", "memory-limit")
 # What columns are called in files that do not name them.
 UNNAMED = re.compile(r"(column|pixel) [0-9]+")
+# Files whose columns never have names.
+ARRAYS = (".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".zarr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,14 @@ class PastRun:
     document: dict[str, Any] | None
 
     def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Options to read new rows by: those `given`, and else those of the run."""
+        """Options to read new rows by: those `given`, which name the data too, and else those of the run."""
         if self.document is None:
             return dict(given)
         options = self.document["options"]
         found = {name: given[name] if given.get(name) is not None else options.get(name) for name in READING}
         columns = self.document["rows"]["columns"]
-        if given.get("columns") is None and given.get("drop") is None and not all(map(UNNAMED.fullmatch, columns)):
+        named = not all(map(UNNAMED.fullmatch, columns)) and not str(given["data"][0]).lower().endswith(ARRAYS)
+        if named and given.get("columns") is None and given.get("drop") is None:
             # By their names they are found among others and in any order; the truth may be there or not.
             found |= {"columns": columns, "drop": None}
         return {**given, **found}

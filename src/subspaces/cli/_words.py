@@ -23,12 +23,12 @@ def say(text: str) -> None:
     print(_written(text, sys.stdout))
 
 
-def say_json(document: Any) -> None:
+def say_json(document: Any, *, indent: int | None = 1) -> None:
     """One JSON document on stdout."""
     import json
 
     # Letters beyond ASCII are escaped, so that any terminal has them.
-    print(json.dumps(document, indent=1, allow_nan=False))
+    print(json.dumps(document, indent=indent, allow_nan=False))
 
 
 def one_line(text: object) -> str:

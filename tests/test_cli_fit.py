@@ -1,0 +1,294 @@
+"""`subspaces fit`: the folder of a run, and that it can be repeated."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from subspaces import cli, load
+from subspaces.datasets import make_subspaces
+from subspaces.metrics import clustering_accuracy
+
+RUN = {"labels.csv", "labels.npy", "model.subspaces", "report.html", "run.json"}
+
+
+def write_csv(path, rows, truth):
+    heads = [f"x{j}" for j in range(rows.shape[1])]
+    lines = [",".join([*map(repr, row), f"class {label}"]) for row, label in zip(rows.tolist(), truth, strict=True)]
+    path.write_text("\n".join([",".join([*heads, "kind"]), *lines]) + "\n")
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """A folder with rows.csv and rows.npy, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    X, y = make_subspaces((2, 3), 8, points_per_subspace=60, outliers=0, random_state=0)
+    np.save("rows.npy", X)
+    write_csv(tmp_path / "rows.csv", X, y)
+    return X, y
+
+
+def names(path):
+    return {entry.name for entry in path.iterdir()}
+
+
+class TestRunFolder:
+    def test_everything_is_there(self, rows, tmp_path, capsys):
+        X, y = rows
+        assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--out", "run"]) == 0
+        captured = capsys.readouterr()
+        folder = tmp_path / "run"
+        assert names(folder) == RUN
+        assert names(tmp_path) == {"rows.csv", "rows.npy", "run"}
+        labels = np.load(folder / "labels.npy")
+        assert clustering_accuracy(y, labels) > 0.95
+        lines = (folder / "labels.csv").read_text().splitlines()
+        assert lines[0] == "row,label,confidence"
+        assert [int(line.split(",")[1]) for line in lines[1:]] == labels.tolist()
+        assert [int(line.split(",")[0]) for line in lines[1:]] == list(range(len(X)))
+        assert np.array_equal(load(folder / "model.subspaces").predict(X), labels)
+        assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
+        assert "against the truth: accuracy" in captured.out
+        assert str(folder / "report.html") in captured.out
+
+    def test_what_the_run_remembers(self, rows, tmp_path):
+        assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--seed", "5", "--out", "run", "-q"]) == 0
+        import hashlib
+
+        run = json.loads((tmp_path / "run" / "run.json").read_text())
+        content = (tmp_path / "rows.csv").read_bytes()
+        assert run["data"][0]["sha256"] == hashlib.sha256(content).hexdigest()
+        assert run["data"][0]["bytes"] == len(content)
+        assert run["line"].startswith("subspaces fit rows.csv -k 2")
+        assert run["seed"] == run["options"]["seed"] == 5
+        assert run["fit"]["n_clusters"] == 2
+        assert sum(run["fit"]["sizes"]) == run["rows"]["n_rows"] == 120
+        assert sorted(run["fit"]["dimensions"]) == [2, 3]
+        assert run["scores"]["accuracy"] > 0.95
+        assert run["environment"]["numpy"] == np.__version__
+        assert {"reading rows", "flats at landmarks", "report"} <= {stage["name"] for stage in run["stages"]}
+        assert sum(stage["seconds"] for stage in run["stages"]) <= run["seconds"] + 0.01
+        assert run["peak_memory"] is None or run["peak_memory"] > 10**7
+        assert run["warnings"] == []
+        assert set(run["files"]) == RUN
+
+    def test_preparation_is_kept_and_applied(self, rows, tmp_path):
+        X, _ = rows
+        words = ["fit", "rows.npy", "-k", "2", "--standardise", "--pca", "6", "--out", "run", "--no-report"]
+        assert cli.main(words) == 0
+        assert names(tmp_path / "run") == (RUN | {"preparation.subspaces"}) - {"report.html"}
+        prepared = load(tmp_path / "run" / "preparation.subspaces").transform(X)
+        assert prepared.shape == (120, 6)
+        labels = np.load(tmp_path / "run" / "labels.npy")
+        assert np.array_equal(load(tmp_path / "run" / "model.subspaces").predict(prepared), labels)
+
+    def test_names_of_rows_and_rows_left_out(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        X, _ = make_subspaces((1, 1), 4, points_per_subspace=20, outliers=0, random_state=0)
+        lines = [f"row {i}," + ",".join(map(repr, row)) for i, row in enumerate(X.tolist())]
+        lines[3] = "row 3,,1,2,3"
+        (tmp_path / "named.csv").write_text("\n".join(["id,a,b,c,d", *lines]))
+        words = ["-k", "2", "--missing", "drop", "--no-report"]
+        assert cli.main(["fit", "named.csv", *words, "--names", "id", "--out", "named"]) == 0
+        assert cli.main(["fit", "named.csv", *words, "--out", "numbered"]) == 0
+        by_name = (tmp_path / "named" / "labels.csv").read_text().splitlines()
+        assert by_name[0].startswith("name,label")
+        assert [line.split(",")[0] for line in by_name[3:6]] == ["row 2", "row 4", "row 5"]
+        by_number = (tmp_path / "numbered" / "labels.csv").read_text().splitlines()
+        assert [line.split(",")[0] for line in by_number[3:6]] == ["2", "4", "5"]
+
+    def test_outliers(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        X, y = make_subspaces((1, 1), 6, points_per_subspace=60, outliers=0.2, random_state=0)
+        np.save("rows.npy", X)
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--outliers", "--out", "labels.npy"]) == 0
+        labels = np.load("labels.npy")
+        assert ((labels == -1) == (y == -1)).mean() > 0.9
+
+    @pytest.mark.parametrize(
+        "method", ["lbf", "kflats", "slbf", "ssc", "sssc", "landmark", "nystrom", "fourier", "kasp"]
+    )
+    def test_every_method_fits_and_can_be_loaded(self, method, rows, tmp_path):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--method", method, "--no-report", "--out", "run", "-q"]) == 0
+        labels = np.load(tmp_path / "run" / "labels.npy")
+        assert np.array_equal(load(tmp_path / "run" / "model.subspaces").labels_, labels)
+
+    def test_the_algorithm_box(self, rows, tmp_path):
+        words = ["--method", "fls-paper", "--dim", "3", "--set", "n_landmarks=40", "--no-report", "--out", "run"]
+        assert cli.main(["fit", "rows.npy", "-k", "2", *words]) == 0
+        assert json.loads((tmp_path / "run" / "run.json").read_text())["method"]["parameters"]["n_landmarks"] == 40
+
+    def test_k_is_found_where_it_is_not_given(self, rows, capsys):
+        assert cli.main(["fit", "rows.npy", "--no-report", "--json", "--out", "run"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["fit"]["n_clusters"] == 2
+        assert document["fit"]["choice"]["decisions"][0]["name"] == "n_clusters"
+        assert document["out"].endswith("run")
+
+
+class TestRepeating:
+    def test_a_run_gives_the_same_labels_again(self, rows, tmp_path, capsys):
+        first = [
+            "fit",
+            "rows.csv",
+            "-k",
+            "2",
+            "--truth",
+            "kind",
+            "--seed",
+            "3",
+            "--standardise",
+            "--set",
+            "n_landmarks=50",
+        ]
+        assert cli.main([*first, "--no-report", "--out", "run"]) == 0
+        assert cli.main(["fit", "--again", "run"]) == 0
+        assert cli.main(["fit", "--config", "run/run.json", "--out", "third.npy"]) == 0
+        labels = np.load(tmp_path / "run" / "labels.npy")
+        assert np.array_equal(np.load(tmp_path / "run-again" / "labels.npy"), labels)
+        assert np.array_equal(np.load(tmp_path / "third.npy"), labels)
+        assert "warning" not in capsys.readouterr().err
+        again = json.loads((tmp_path / "run-again" / "run.json").read_text())
+        before = json.loads((tmp_path / "run" / "run.json").read_text())
+        assert again["method"] == before["method"]
+
+    def test_from_another_folder(self, rows, tmp_path, monkeypatch):
+        assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--no-report", "--out", "run"]) == 0
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert cli.main(["fit", "--again", "../run", "--out", "run"]) == 0
+        assert np.array_equal(np.load("run/labels.npy"), np.load("../run/labels.npy"))
+
+    def test_data_that_changed_is_told(self, rows, tmp_path, capsys):
+        X, _ = rows
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run"]) == 0
+        np.save("rows.npy", X[:-5])
+        capsys.readouterr()
+        assert cli.main(["fit", "--again", "run"]) == 0
+        told = capsys.readouterr().err
+        assert "rows.npy is not what it was" in told
+        run = json.loads((tmp_path / "run-again" / "run.json").read_text())
+        assert any("not what it was" in warning for warning in run["warnings"])
+
+    def test_a_configuration_is_as_good_as_the_command_line(self, rows, tmp_path):
+        (tmp_path / "options.toml").write_text(
+            'data = "rows.csv"\nclusters = 3\nmethod = "lbf"\ntruth = "kind"\nno-report = true\nout = "by-file"\n'
+            "[set]\nn_candidates = 30\n"
+        )
+        assert cli.main(["fit", "--config", "options.toml", "-k", "2"]) == 0
+        words = ["--method", "lbf", "--truth", "kind", "--set", "n_candidates=30", "--out", "by-words", "--no-report"]
+        assert cli.main(["fit", "rows.csv", "-k", "2", *words]) == 0
+        assert np.array_equal(np.load("by-file/labels.npy"), np.load("by-words/labels.npy"))
+
+
+class TestOutput:
+    @pytest.mark.parametrize("name", ["labels.csv", "labels.npy", "Labels.CSV"])
+    def test_labels_alone(self, name, rows, tmp_path, capsys):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", name]) == 0
+        assert names(tmp_path) == {"rows.csv", "rows.npy", name}
+        assert str(tmp_path / name) in capsys.readouterr().out
+
+    @pytest.mark.parametrize("name", ["labels.csv", "labels.npy", "run"])
+    def test_nothing_is_replaced_without_force(self, name, rows, tmp_path, capsys):
+        words = ["fit", "rows.npy", "-k", "2", "--no-report", "--out", name]
+        assert cli.main(words) == 0
+        before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        assert cli.main([*words, "--seed", "1"]) == 2
+        assert "--force" in capsys.readouterr().err
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+        assert cli.main([*words, "--seed", "1", "--force"]) == 0
+        assert names(tmp_path) == {"rows.csv", "rows.npy", name}
+
+    def test_force_keeps_the_old_where_the_new_fails(self, rows, tmp_path, monkeypatch):
+        words = ["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run"]
+        assert cli.main(words) == 0
+        before = (tmp_path / "run" / "run.json").read_bytes()
+        from subspaces import FLS
+
+        monkeypatch.setattr(FLS, "fit", lambda self, X: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert cli.main([*words, "--force"]) == 130
+        assert (tmp_path / "run" / "run.json").read_bytes() == before
+        assert names(tmp_path) == {"rows.csv", "rows.npy", "run"}
+
+    def test_a_report_that_fails_costs_no_labels(self, rows, tmp_path, monkeypatch, capsys):
+        from subspaces.cli import _page
+
+        monkeypatch.setattr(_page, "describe", lambda *given, **options: 1 / 0)
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "run"]) == 0
+        assert names(tmp_path / "run") == RUN - {"report.html"}
+        told = capsys.readouterr().err
+        assert told == "subspaces: warning: the report could not be made: ZeroDivisionError: division by zero\n"
+        run = json.loads((tmp_path / "run" / "run.json").read_text())
+        assert run["warnings"] == ["the report could not be made: ZeroDivisionError: division by zero"]
+
+    def test_warnings_of_the_library_are_told_and_kept(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        np.save("noise.npy", np.repeat(np.random.RandomState(0).standard_normal((3, 5)), 20, axis=0))
+        assert cli.main(["fit", "noise.npy", "-k", "8", "--no-report", "--out", "run"]) == 0
+        told = capsys.readouterr().err.splitlines()
+        run = json.loads((tmp_path / "run" / "run.json").read_text())
+        assert run["warnings"]
+        assert [f"subspaces: warning: {warning}" for warning in run["warnings"]] == [
+            line for line in told if "warning" in line
+        ]
+
+    def test_stdin(self, rows, tmp_path, monkeypatch, capsys):
+        content = (tmp_path / "rows.csv").read_bytes()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert cli.main(["fit", "-", "-k", "2", "--truth", "kind", "--no-report", "--out", "piped"]) == 0
+        assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--no-report", "--out", "read"]) == 0
+        assert np.array_equal(np.load("piped/labels.npy"), np.load("read/labels.npy"))
+        assert cli.main(["fit", "--again", "piped"]) == 2
+        assert "standard input, which are gone" in capsys.readouterr().err
+
+    def test_a_dry_run_of_another_method(self, rows, tmp_path, capsys):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--method", "kasp", "--dry-run"]) == 0
+        assert "120 rows of 8 columns; KASP" in capsys.readouterr().out
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--dry-run", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["plan"]["n_rows"] == 120
+        assert names(tmp_path) == {"rows.csv", "rows.npy"}
+
+
+class TestLargerThanMemory:
+    @pytest.fixture
+    def large(self, tmp_path, monkeypatch):
+        """Rows of 17 MB, more than half of the least memory limit."""
+        monkeypatch.chdir(tmp_path)
+        X, y = make_subspaces((2, 3), 50, points_per_subspace=21_500, outliers=0, random_state=0)
+        np.save("rows.npy", X)
+        return y
+
+    def test_labels_go_straight_to_disk(self, large, tmp_path, monkeypatch):
+        from subspaces.cli import _page
+
+        seen = []
+        monkeypatch.setattr(_page, "describe", lambda model, rows, **given: seen.append((rows.shape, given)) or Page())
+        words = ["-k", "2", "--memory-limit", "32MB", "--set", "n_landmarks=100", "--set", "n_draws=1", "--dim", "3"]
+        assert cli.main(["fit", "rows.npy", *words, "--out", "run"]) == 0
+        labels = np.load(tmp_path / "run" / "labels.npy", mmap_mode="r")
+        assert clustering_accuracy(large, labels) > 0.95
+        model = load(tmp_path / "run" / "model.subspaces")
+        assert not hasattr(model, "labels_")
+        # The page is of a sample, with the labels of that sample.
+        (shape, given), run = seen[0], json.loads((tmp_path / "run" / "run.json").read_text())
+        assert shape == (20_000, 50)
+        assert len(given["labels"]) == 20_000
+        assert {"pass 1 over the rows", "pass 2 over the rows"} <= {stage["name"] for stage in run["stages"]}
+        # New rows are labelled in blocks, too.
+        assert cli.main(["predict", "run", "rows.npy", "--out", "found.npy"]) == 0
+        assert (np.load("found.npy") == labels).mean() > 0.999
+
+    def test_a_checkpoint_gives_the_same_labels(self, large):
+        words = ["-k", "2", "--memory-limit", "32MB", "--set", "n_landmarks=100", "--set", "n_draws=1", "--dim", "3"]
+        words += ["--no-report"]
+        assert cli.main(["fit", "rows.npy", *words, "--out", "one.npy"]) == 0
+        assert cli.main(["fit", "rows.npy", *words, "--checkpoint", "kept", "--out", "two.npy"]) == 0
+        assert cli.main(["fit", "rows.npy", *words, "--checkpoint", "kept", "--out", "three"]) == 0
+        assert np.array_equal(np.load("one.npy"), np.load("two.npy"))
+        assert np.array_equal(np.load("one.npy"), np.load("three/labels.npy"))
+
+
+class Page:
+    def to_html(self):
+        return "<!doctype html>"
