@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from subspaces import FLS
 from subspaces.inputs import read_table
 from subspaces.sources import RowSource
 
@@ -227,6 +228,8 @@ class TestText:
         assert self.read(tmp_path, "1990,1991\n1,2\n").rows.shape == (2, 2)
         assert self.read(tmp_path, "x,1,2\ny,3,4\n").columns == ("column 2", "column 3")
         assert self.read(tmp_path, "a,a,a (2),\n1,2,3,4\n").columns == ("a", "a (3)", "a (2)", "column 4")
+        assert self.read(tmp_path, '"a\nb",c\n1,2\n').columns == ("a\nb", "c")
+        assert self.read(tmp_path, "NA,1\n2,3\n", missing="drop").kept.tolist() == [1]
         assert self.read(tmp_path, "5").rows.tolist() == [[5.0]]
         assert self.read(tmp_path, "a\n5\n6").columns == ("a",)
 
@@ -278,6 +281,22 @@ class TestText:
         with pytest.raises(ValueError, match=r"line 92: column 'b' holds 'x' among numbers \(1 such of 100 cells\)"):
             self.read(tmp_path, "\n".join(lines))
 
+    def test_text_and_gaps_beside_numbers_read_fast(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("subspaces.inputs._csv.CHUNK_CELLS", 100)
+        lines = [f"r{i}, k{i % 3},{i},{i / 7},{'' if i % 5 else i}\r\n" for i in range(200)]
+        lines.insert(90, "\r\n")
+        slow, fast = (
+            self.read(tmp_path, "".join(["id,kind,a,b,c\r\n", *lines, end]), names="id", truth="kind", missing="mean")
+            for end in ('"r200","k2",200,1,1\r\n', "r200,k2,200,1,1\r\n")
+        )
+        monkeypatch.setattr("subspaces.inputs._csv._by_numpy", lambda *_: None)
+        plain = self.read(tmp_path, (tmp_path / "rows.csv").read_text(), names="id", truth="kind", missing="mean")
+        for table in (slow, fast):
+            np.testing.assert_array_equal(table.rows, plain.rows)
+            np.testing.assert_array_equal(table.truth, plain.truth)
+            assert table.row_names == plain.row_names == tuple(f"r{i}" for i in range(201))
+            assert table.notes == plain.notes
+
     @settings(max_examples=60, deadline=None)
     @given(st.data())
     def test_what_is_written_is_read(self, data):
@@ -312,12 +331,12 @@ class TestText:
             warnings.simplefilter("error")
             path = Path(folder) / "rows.csv"
             path.write_bytes(content)
+            message = ""
             try:
-                table = read_table(path, missing="drop")
+                assert np.isfinite(read_table(path, missing="drop").rows).all()
             except (ValueError, OSError) as error:
-                assert "\n" not in str(error)
-            else:
-                assert np.isfinite(table.rows).all()
+                message = str(error)
+            assert "\n" not in message
 
 
 class TestMissing:
@@ -384,6 +403,10 @@ class TestLargerThanMemory:
         table = read_table(tmp_path / "rows.npy", memory_limit="64MB")
         with pytest.raises(ValueError, match=r"row 6, column 'column 4' has a missing value: .*--missing"):
             list(table.rows.blocks())
+        with pytest.raises(ValueError, match=r"row 40001, column 'column 5' has a missing value"):
+            table.rows.take([1, 2, 40_000])
+        with pytest.raises(ValueError, match=r"row \d+, column 'column [45]' has a missing value: .*--missing"):
+            FLS(2, random_state=0).fit(table.rows)
         table = read_table(tmp_path / "rows.npy", memory_limit="64MB", missing="drop")
         self.check(table, np.delete(rows, [5, 40_000], axis=0))
         assert len(table.kept) == len(rows) - 2

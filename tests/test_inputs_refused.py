@@ -164,7 +164,7 @@ REFUSED = {
     "control characters": (text("a,b\n1,2\n3,x\x1b[31m\n5,6\n"), {}, r"holds 'x\\x1b\[31m' among"),
     "long cell": (text(f"a,b\n1,2\n3,{'x' * 9999}\n5,6\n"), {}, r"holds 'x{37}\.\.\.' among"),
     "decimal points and commas": (text("a;b\n1,5;2\n1.234;3\n2,5;4\n"), {}, "line 3: column 'a' holds '1.234'"),
-    "text only": (text("a,b\nx,y\nz,w\n"), {}, "no column holds numbers"),
+    "text only": (text("a,b\nx,y\nz,w\n"), {}, "has no column that holds numbers"),
     "missing": (text("a,b\n1,2\n,4\n5,NA\n"), {}, "2 values are missing, the first in .*line 3, column 'a'.*--missing"),
     "nothing but missing rows": (text("a,b\n1,\n,2\n"), {"missing": "drop"}, "every one of the 2 rows misses"),
     "infinite": (text("a,b\n1,2\n3,inf\n5,6\n"), {"missing": "drop"}, "line 3, column 'b' holds an infinite value"),

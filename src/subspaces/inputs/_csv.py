@@ -22,6 +22,8 @@ from subspaces.sources._recut import recut
 
 # A cell is a Python object of some 60 bytes for a moment.
 CHUNK_CELLS = 200_000
+# Lines are cut once for each column that is not read by NumPy; for more it is better to cut them into all cells.
+SLOW_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,41 +52,74 @@ def chunks(part: Part, columns: Sequence[int], text: Sequence[int] = ()) -> Iter
     wanted = [part.order[column] for column in columns]
     as_text = [part.order[column] for column in text]
     size = max(16, CHUNK_CELLS // width)
+    # Columns, by place among those wanted, that were not all numbers in the chunk before.
+    slow: frozenset[int] = frozenset()
     with part.file.lines() as stream:
         for _ in islice(stream, dialect.skip):
             pass
         line = dialect.skip + 1
         while lines := list(islice(stream, size)):
-            chunk = None if as_text else _numbers_only(lines, line, dialect, wanted)
+            used = len(lines)
+            chunk = _by_numpy(lines, line, dialect, wanted, as_text, slow)
             if chunk is None:
                 used, rows, starts = _rows(lines, stream, line, part)
                 chunk = _chunk(rows, starts, dialect, wanted, as_text) if rows else None
-            else:
-                used = len(lines)
+                slow = frozenset() if chunk is None else frozenset(np.flatnonzero(np.isnan(chunk.values).any(axis=0)))
             line += used
             if chunk is not None:
                 yield chunk
 
 
-def _numbers_only(lines: list[str], first: int, dialect: Dialect, wanted: Sequence[int]) -> Chunk | None:
-    """Lines in which the wanted cells are all numbers and no cell is quoted, by NumPy; None for others."""
+def _by_numpy(
+    lines: list[str],
+    first: int,
+    dialect: Dialect,
+    wanted: Sequence[int],
+    as_text: Sequence[int],
+    slow: frozenset[int],
+) -> Chunk | None:
+    """Lines in which no cell is quoted and all wanted ones are numbers, but for a few `slow` columns; None for others.
+
+    The parser of NumPy is several times as fast as that of Python.
+    """
     delimiter = dialect.delimiter
-    if dialect.decimal_comma or delimiter == " " or any('"' in line or "_" in line for line in lines):
+    live = [place for place in range(len(wanted)) if place not in slow]
+    if dialect.decimal_comma or delimiter == " " or not live or len(slow) + len(as_text) > SLOW_COLUMNS:
         return None
     # A blank line is no row, but in a table of one column a blank may be a cell that is missing.
     blank = " \t\r\n" if len(dialect.names) > 1 else "\r\n"
     kept = [place for place, line in enumerate(lines) if line.strip(blank)]
     rows = lines if len(kept) == len(lines) else [lines[place] for place in kept]
-    commas = len(dialect.names) - 1
-    if not rows or any(line.count(delimiter) != commas for line in rows):
+    gaps = len(dialect.names) - 1
+    if not rows or any(line.count(delimiter) != gaps or '"' in line for line in rows):
         return None
     try:
-        values = np.loadtxt(rows, delimiter=delimiter, comments=None, usecols=list(wanted), ndmin=2)
+        numeric = np.loadtxt(
+            rows, delimiter=delimiter, comments=None, usecols=[wanted[place] for place in live], ndmin=2
+        )
     except ValueError:
         return None
-    if len(values) != len(rows):
+    if len(numeric) != len(rows):
         return None
-    return Chunk(values, [], np.asarray(kept, np.int64) + first, [])
+    starts = np.asarray(kept, np.int64) + first
+    values = np.empty((len(rows), len(wanted)))
+    values[:, live] = numeric
+    odd = []
+    for place in slow:
+        cells = _column(rows, wanted[place], gaps, delimiter)
+        values[:, place], text = numbers(cells, decimal_comma=False)
+        if text:
+            odd.append((place, len(text), int(starts[text[0]]), cells[text[0]]))
+    return Chunk(values, [_column(rows, column, gaps, delimiter) for column in as_text], starts, odd)
+
+
+def _column(rows: Sequence[str], column: int, gaps: int, delimiter: str) -> list[str]:
+    """The cells of a column of lines without quotes, cut from the nearer end."""
+    if column <= gaps - column:
+        cells = (row.split(delimiter, column + 1)[column] for row in rows)
+    else:
+        cells = (row.rsplit(delimiter, gaps - column + 1)[column - gaps - 1] for row in rows)
+    return [cell.lstrip(" ").rstrip("\r\n") for cell in cells]
 
 
 def _rows(lines: list[str], stream: TextIO, first: int, part: Part) -> tuple[int, list[list[str]], list[int]]:

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
-from subspaces.inputs._cells import is_number
+from subspaces.inputs._cells import is_number, number
 from subspaces.inputs._columns import numbered_names, unique_names
 from subspaces.inputs._text import TextFile
 from subspaces.sources._reading import UnreadableError
@@ -64,7 +65,7 @@ def find_dialect(file: TextFile) -> Dialect:
     header = rows[0] if has_header else None
     data = rows[1:] if has_header else rows
     if has_header:
-        start += next(number for number, line in enumerate(sample, 1) if line.strip())
+        start += _header_lines(sample, delimiter)
         if not data:
             raise UnreadableError(f"{file.path} holds a header and no rows: write one row a line below it.")
     width = Counter(map(len, data)).most_common(1)[0][0]
@@ -122,6 +123,15 @@ def _sample_rows(sample: Sequence[str], delimiter: str) -> list[list[str]]:
         return []
 
 
+def _header_lines(sample: Sequence[str], delimiter: str) -> int:
+    """How many lines the first row takes, and blank ones before it; a quoted name may reach over several."""
+    reader: Any = rows_of(sample, delimiter, strict=False)
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            break
+    return int(reader.line_num)
+
+
 def _best_delimiter(sample: Sequence[str]) -> str:
     """The delimiter by which most rows have as many cells, and most cells are numbers."""
     scores = {delimiter: _score(_sample_rows(sample, delimiter), delimiter) for delimiter in DELIMITERS}
@@ -144,7 +154,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal_comma: bool) -> bool:
     """Whether the first row names columns: a text stands above numbers, or it is text alone and nothing follows."""
 
     def is_text(cell: str) -> bool:
-        return bool(cell.strip()) and not is_number(cell, decimal_comma=decimal_comma)
+        return number(cell, decimal_comma=decimal_comma) is None
 
     first, rest = rows[0], rows[1:]
     if not rest:

@@ -62,7 +62,7 @@ def read_text(request: Request) -> Found:
                 lines[number].append(chunk.lines)
             else:
                 blocks, lines = None, []
-    kept = _numeric(tally, wanted, names, sum(counts), notes)
+    kept = _numeric(tally, wanted, names, where, sum(counts), notes)
     columns = tuple(names[wanted.rows[place]] for place in kept)
     rows: Any
     if blocks is None:
@@ -114,7 +114,9 @@ def _notes_of_parts(parts: Sequence[Part]) -> list[str]:
     return notes
 
 
-def _numeric(tally: _Tally, wanted: Wanted, names: Sequence[str], n_rows: int, notes: list[str]) -> list[int]:
+def _numeric(
+    tally: _Tally, wanted: Wanted, names: Sequence[str], where: str, n_rows: int, notes: list[str]
+) -> list[int]:
     """The columns of numbers, by place among those wanted; others are left out with a note, or refused."""
     left_out: dict[str, list[str]] = {"text": [], "mostly text": [], "nothing": []}
     kept = []
@@ -128,15 +130,17 @@ def _numeric(tally: _Tally, wanted: Wanted, names: Sequence[str], n_rows: int, n
             )
         if wanted.explicit and not numbers:
             held = "text" if texts else "nothing"
-            raise UnreadableError(f"column {shown(name)} holds {held} and no numbers: leave it out of columns.")
+            raise UnreadableError(
+                f"{where}, column {shown(name)} holds {held} and no numbers: leave it out of columns."
+            )
         if numbers and not texts:
             kept.append(place)
         else:
             left_out["mostly text" if numbers else "text" if texts else "nothing"].append(name)
     if not kept:
         raise UnreadableError(
-            f"no column holds numbers alone, in {listed([names[column] for column in wanted.rows])}: check that the "
-            "file is a table of numbers with one delimiter (comma, semicolon, tab or white space)."
+            f"{where} has no column that holds numbers alone, in {listed([names[each] for each in wanted.rows])}: "
+            "check that it is a table of numbers with one delimiter (comma, semicolon, tab or white space)."
         )
     for held, found in left_out.items():
         if found:

@@ -73,7 +73,7 @@ def _survey(found: Found) -> _Survey:
     complete = []
     start = 0
     for block in _blocks(found.rows):
-        check_values(block, start, found.columns, found.place)
+        check_values(block, found.columns, lambda row, start=start: found.place(start + row))  # type: ignore[misc]
         gone = np.isnan(block)
         there = ~gone
         complete.append(there.all(axis=1))
@@ -91,8 +91,10 @@ def _survey(found: Found) -> _Survey:
     return survey
 
 
-def check_values(block: Array, start: int, columns: tuple[str, ...], place: Place) -> None:
-    """Refuse a block (b, p) of rows from number `start` on that holds infinite values, or such whose squares are."""
+def check_values(block: Array, columns: tuple[str, ...], place: Place) -> None:
+    """Refuse a block (b, p) of rows that holds infinite values, or such whose squares are; `place` tells where a row
+    of the block is.
+    """
     limit = float(np.sqrt(np.finfo(block.dtype).max / (4 * block.shape[1])))
     low, high = block.min(initial=0, where=~np.isnan(block)), block.max(initial=0, where=~np.isnan(block))
     if max(-float(low), float(high)) <= limit:
@@ -100,7 +102,7 @@ def check_values(block: Array, start: int, columns: tuple[str, ...], place: Plac
     odd = np.abs(block) > limit
     row, column = (int(each) for each in np.argwhere(odd)[0])
     value = float(block[row, column])
-    at = f"{place(start + row)}, column {shown(columns[column])}"
+    at = f"{place(row)}, column {shown(columns[column])}"
     if np.isinf(value):
         count = int(np.isinf(block).sum())
         raise UnreadableError(
@@ -159,21 +161,24 @@ class CheckedRows(WrappedRows):
     def blocks(self, start: int = 0) -> Iterator[Array]:
         row = self._first_row(start)
         for block in self.source.blocks(start):
-            self._check(block, row)
+            self._check(block, np.arange(row, row + len(block)))
             row += len(block)
             yield block
 
     def take(self, index: ArrayLike) -> Array:
-        return self.source.take(index)
+        wanted = self._check_index(index)
+        rows = self.source.take(wanted)
+        self._check(rows, wanted)
+        return rows
 
-    def _check(self, block: Array, start: int) -> None:
-        gone = np.isnan(block)
+    def _check(self, rows: Array, numbers: Indices) -> None:
+        """Refuse rows (b, p) with these numbers (b,) if something is missing or too large."""
+        gone = np.isnan(rows)
         if gone.any():
             row, column = (int(each) for each in np.argwhere(gone)[0])
-            raise UnreadableError(
-                f"{self._place(start + row)}, column {shown(self._columns[column])} has a missing value: {REMEDY}."
-            )
-        check_values(block, start, self._columns, self._place)
+            at = f"{self._place(int(numbers[row]))}, column {shown(self._columns[column])}"
+            raise UnreadableError(f"{at} has a missing value: {REMEDY}.")
+        check_values(rows, self._columns, lambda row: self._place(int(numbers[row])))
 
 
 class KeptRows(WrappedRows):
