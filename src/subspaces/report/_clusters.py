@@ -33,6 +33,7 @@ class ClusterFacts:
     dims: NDArray[np.int64]  # (K,), leading directions of each flat that count; 0 for a point or an empty cluster
     given: bool  # whether the model has these flats; else they were fitted to the rows of each cluster
     scaled: bool  # whether distances are those of rows of length one
+    distances: Callable[[NDArray[Any]], NDArray[Any]]  # from rows (b, p) to distances (b, K) to the flats
     own: Floats  # (n,), distance to the flat of the own cluster; NaN for outliers
     other: Floats  # (n,), distance to the nearest flat of another cluster; NaN where there is one cluster only
     nearest: NDArray[np.int64]  # (n,), that cluster; -1 where there is none
@@ -56,7 +57,7 @@ def cluster_facts(subject: Subject) -> ClusterFacts:
     """Everything that follows from rows, labels and flats, by one pass over blocks of rows."""
     flats, dims, given = _flats(subject)
     dims = np.where(subject.sizes > 0, dims, 0)
-    distances, row_bytes, scaled = _distances(subject, flats, dims)
+    distances, row_bytes, scaled = _distances(subject, flats, dims, given=given)
     n, k = subject.n_rows, subject.n_clusters
     own, other = np.full(n, np.nan), np.full(n, np.nan)
     nearest = np.full(n, -1, np.int64)
@@ -78,7 +79,7 @@ def cluster_facts(subject: Subject) -> ClusterFacts:
     between = sums / np.where(subject.sizes > 0, subject.sizes, np.nan)[:, None]
     between[:, empty] = np.nan
     return ClusterFacts(
-        flats, dims, given, scaled, own, other, nearest, between, _angles(flats, dims), _scores(subject, own)
+        flats, dims, given, scaled, distances, own, other, nearest, between, _angles(flats, dims), _scores(subject, own)
     )
 
 
@@ -105,7 +106,7 @@ def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) ->
 
 
 def _distances(
-    subject: Subject, flats: Flats, dims: NDArray[np.int64]
+    subject: Subject, flats: Flats, dims: NDArray[np.int64], *, given: bool
 ) -> tuple[Callable[[NDArray[Any]], NDArray[Any]], int, bool]:
     """A function from rows (b, p) to distances (b, K), the bytes a row needs for it, and whether rows are scaled."""
     from subspaces.kflats import FlatsClustering
@@ -113,9 +114,9 @@ def _distances(
 
     model = subject.model
     row_bytes = distance_row_bytes(flats, subject.x.dtype) + 8 * subject.x.shape[1]
-    if isinstance(model, FlatsClustering):
+    if given and isinstance(model, FlatsClustering):
         return lambda rows: on_host(model.transform(rows)), row_bytes, bool(model.normalize)
-    if isinstance(model, SSC):
+    if given and isinstance(model, SSC):
         return lambda rows: _ssc_distances(model, rows), row_bytes, bool(model.normalize_)
     # Directions that do not count are zero and take nothing away.
     bases = flats.bases * (np.arange(flats.dim) < dims[:, None])[:, None, :]

@@ -74,7 +74,8 @@ def describe(
     run : Run or None
         How the clustering was made.
     n_stability : int
-        How many times the model is fitted again with another seed, to at most 10,000 rows; 0 is not at all.
+        How many times the model is fitted again with another seed, to most of the rows and at most 10,000 of them; 0
+        is not at all.
     max_points : int
         Most points of the picture.
     random_state : int
@@ -86,7 +87,7 @@ def describe(
     >>> from subspaces.datasets import make_subspaces
     >>> from subspaces.report import describe
     >>> X, y = make_subspaces((1, 2), 5, random_state=0)
-    >>> page = describe(KFlats(2, random_state=0).fit(X), X, truth=y)
+    >>> page = describe(KFlats(2, random_state=0).fit(X), X, truth=y, n_stability=1)
     >>> page.data["verdict"]["level"]
     'good'
     """
@@ -116,7 +117,7 @@ def describe(
             "warnings": [name_text(each, LONG_TEXT) for each in run.warnings] + own_warnings(subject),
             "clusters": cluster_table(subject, facts, kept),
             "eigenvalues": eigenvalues,
-            "scatter": scatter(subject, max_points, np.random.RandomState(random_state)),
+            "scatter": scatter(subject, facts, max_points, np.random.RandomState(random_state)),
             "angles": angle_map(subject, facts),
             "residuals": residual_boxes(subject, facts),
             "examples": examples(subject, facts),

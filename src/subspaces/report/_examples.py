@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from subspaces._blocks import row_blocks
 from subspaces.plots._look import OUTLIER
 from subspaces.report._clusters import ClusterFacts
+from subspaces.report._pictures import Pictures
 from subspaces.report._plain import number, numbers
 from subspaces.report._subject import Subject
 
@@ -18,43 +19,58 @@ Floats = NDArray[np.float64]
 # Rows of each kind, and columns of each.
 PICTURES_EACH = 8
 ROWS_EACH = 3
-TELLING_COLUMNS = 6
+TELLING_COLUMNS = 5
 # The mean image of a cluster is that of so many rows at most.
 MEAN_ROWS = 2000
 
 
 def examples(subject: Subject, facts: ClusterFacts) -> list[dict[str, Any]]:
     """For each cluster with rows, and for the outliers, rows of each kind and the columns that tell most of it."""
-    means, divergences = (None, None) if subject.pictures is not None else telling(subject)
+    clusters = [k for k in (*range(subject.n_clusters), OUTLIER) if len(subject.members(k))]
+    if subject.pictures is not None:
+        return _in_pictures(subject, facts, subject.pictures, clusters)
+    means, divergences = telling(subject)
     overall = subject.values.mean(axis=0, dtype=np.float64)
     found = []
-    clusters = [k for k in (*range(subject.n_clusters), OUTLIER) if len(subject.members(k))]
     for k in clusters:
-        kinds = example_rows(subject, facts, k)
-        entry: dict[str, Any] = {"cluster": k, "columns": [], "mean": None}
-        if subject.pictures is not None:
-            entry["mean"] = subject.pictures.mean_uri(subject.members(k)[:MEAN_ROWS])
-        elif means is not None and divergences is not None:
-            columns = np.argsort(-divergences[k], kind="stable")[:TELLING_COLUMNS]
-            entry["columns"] = [
-                {"name": subject.columns[j], "mean": number(means[k, j], 4), "all": number(overall[j], 4)}
-                for j in columns
-            ]
-        for kind, rows in kinds.items():
-            entry[kind] = [_example(subject, facts, int(i), columns if not entry["mean"] else None) for i in rows]
-        found.append(entry)
+        columns = np.argsort(-divergences[k], kind="stable")[:TELLING_COLUMNS]
+        told = [
+            {"name": subject.columns[j], "mean": number(means[k, j], 4), "all": number(overall[j], 4)} for j in columns
+        ]
+        rows = {
+            kind: [_row(subject, facts, i) | {"values": numbers(subject.values[i, columns], 4)} for i in chosen]
+            for kind, chosen in example_rows(subject, facts, k).items()
+        }
+        found.append({"cluster": k, "columns": told, **rows})
     return found
 
 
-def _example(subject: Subject, facts: ClusterFacts, i: int, columns: NDArray[np.intp] | None) -> dict[str, Any]:
+def _in_pictures(
+    subject: Subject, facts: ClusterFacts, pictures: Pictures, clusters: list[int]
+) -> list[dict[str, Any]]:
+    """The same where rows are images."""
+    side = pictures.example_side(3 * PICTURES_EACH * len(clusters))
+    return [
+        {
+            "cluster": k,
+            "mean": pictures.mean_uri(subject.members(k)[:MEAN_ROWS], side),
+            **{
+                kind: [_row(subject, facts, i) | {"image": pictures.uri(int(i), side)} for i in chosen]
+                for kind, chosen in example_rows(subject, facts, k).items()
+            },
+        }
+        for k in clusters
+    ]
+
+
+def _row(subject: Subject, facts: ClusterFacts, index: np.intp) -> dict[str, Any]:
+    i = int(index)
     return {
         **subject.row(i),
         "confidence": None if subject.confidence is None else number(subject.confidence[i], 3),
         "own": number(facts.own[i], 4),
         "other": number(facts.other[i], 4),
         "nearest": int(facts.nearest[i]) if facts.nearest[i] >= 0 else None,
-        "image": None if subject.pictures is None else subject.pictures.uri(i),
-        "values": [] if columns is None else numbers(subject.values[i, columns], 4),
     }
 
 

@@ -17,10 +17,11 @@ Pixels = NDArray[np.uint8]
 # Black and white are these percentiles of the pixels of so many images.
 RANGE = (0.5, 99.5)
 RANGE_IMAGES = 500
-# Examples are at most this many pixels wide or high, and pictures of points this many.
-EXAMPLE_SIDE = 64
+# Least and most pixels that examples are wide or high, and pictures of points.
+EXAMPLE_SIDES = (20, 64)
 TILE_SIDES = (16, 28)
-# All pictures of points together are no larger, in bytes before they are packed.
+# All of each together are about so large at most, in bytes before they are packed.
+EXAMPLE_BYTES = 1_500_000
 SHEET_BYTES = 1_800_000
 
 
@@ -32,7 +33,7 @@ class Pictures:
     low: float  # what is black
     high: float  # what is white
 
-    def thumbnail(self, row: int, side: int = EXAMPLE_SIDE) -> Pixels:
+    def thumbnail(self, row: int, side: int) -> Pixels:
         """The image of a row, at most `side` wide and high: (height, width) or (height, width, 3)."""
         return self.scaled(shrunk(np.asarray(self.pixels[row], np.float64), side))
 
@@ -42,16 +43,20 @@ class Pictures:
         shares = (np.nan_to_num(image) - self.low) / (spread if spread > 0 else 1.0)
         return np.round(255 * np.clip(shares, 0, 1)).astype(np.uint8)
 
-    def uri(self, row: int) -> str:
-        """The image of a row as an address that holds it."""
-        return png_uri(self.thumbnail(row))
+    def example_side(self, count: int) -> int:
+        """How wide and high each of `count` examples may be."""
+        return int(np.clip(np.sqrt(EXAMPLE_BYTES / (3 if self.pixels.ndim == 4 else 1) / count), *EXAMPLE_SIDES))
 
-    def mean_uri(self, rows: NDArray[np.intp]) -> str:
+    def uri(self, row: int, side: int) -> str:
+        """The image of a row as an address that holds it."""
+        return png_uri(self.thumbnail(row, side))
+
+    def mean_uri(self, rows: NDArray[np.intp], side: int) -> str:
         """The mean image of some rows."""
         total = np.zeros(self.pixels.shape[1:])
         for row in rows:
             total += self.pixels[row]
-        return png_uri(self.scaled(shrunk(total / max(1, len(rows)), EXAMPLE_SIDE)))
+        return png_uri(self.scaled(shrunk(total / max(1, len(rows)), side)))
 
     def sheet(self, rows: Sequence[int]) -> dict[str, Any]:
         """The images of `rows` as tiles of one picture, line after line; the first ones where there is no room."""

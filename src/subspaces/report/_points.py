@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from subspaces._pca import principal_directions
 from subspaces.plots._embedding import principal_components
 from subspaces.plots._look import on_host
-from subspaces.report._plain import numbers
+from subspaces.report._clusters import ClusterFacts
+from subspaces.report._plain import number, numbers
 from subspaces.report._subject import Subject
 
 # Small clusters keep at least this many points.
@@ -20,11 +23,15 @@ MOST_AXES = 10
 SHOWN_COLUMNS = 6
 # Coordinates are whole numbers up to this one: finer than any screen.
 GRID = 9999
+# With more clusters the picture between them comes first.
+FEW_CLUSTERS = 4
+# Rows are drawn towards a cluster with this power of the inverse distance to its flat.
+NEARNESS_POWER = 4
 # Principal directions of wide rows are found on so many of them.
 DIRECTION_ROWS = 1000
 
 
-def scatter(subject: Subject, most: int, rng: np.random.RandomState) -> dict[str, Any]:
+def scatter(subject: Subject, facts: ClusterFacts, most: int, rng: np.random.RandomState) -> dict[str, Any]:
     """At most `most` rows in the coordinates of the model and in principal components, and what is told of each."""
     index = drawn_rows(subject.labels, most, rng)
     confidence = subject.confidence
@@ -35,7 +42,7 @@ def scatter(subject: Subject, most: int, rng: np.random.RandomState) -> dict[str
         "labels": subject.labels[index].tolist(),
         "names": None if subject.row_names is None else [subject.row_names[i] for i in index],
         "confidence": None if confidence is None else numbers(confidence[index], 3),
-        "views": views(subject, index),
+        "views": views(subject, facts, index),
         "columns": [subject.columns[j] for j in columns],
         "values": [numbers(row, 4) for row in subject.values[np.ix_(index, columns)]] if columns else [],
         "images": None if subject.pictures is None else subject.pictures.sheet(index.tolist()),
@@ -60,7 +67,7 @@ def drawn_rows(labels: NDArray[np.int64], most: int, rng: np.random.RandomState)
     return np.sort(chosen)
 
 
-def views(subject: Subject, index: NDArray[np.intp]) -> list[dict[str, Any]]:
+def views(subject: Subject, facts: ClusterFacts, index: NDArray[np.intp]) -> list[dict[str, Any]]:
     """The pictures to choose from: as the model sees the rows, and as they are."""
     from subspaces.kflats import FlatsClustering
 
@@ -73,24 +80,44 @@ def views(subject: Subject, index: NDArray[np.intp]) -> list[dict[str, Any]]:
             table, name, axis = principal_components(table), "Distances to the flats", "principal component"
         elif not hasattr(model, "eigenvalues_"):
             name = "Rows as the model transforms them"
-        found.append(_view(name, axis, table))
+        note = "Rows at the same place are the same to the model; further coordinates tell further clusters apart."
+        found.append(_view(name, axis, note, table))
     mean = rows.mean(axis=0, dtype=np.float64)
     some = rows[:: max(1, len(rows) // DIRECTION_ROWS)] if rows.shape[1] > DIRECTION_ROWS else rows
     count = min(MOST_AXES, rows.shape[1], max(1, len(some) - 1))
     directions = principal_directions(some, mean, count)
-    found.append(_view("The rows themselves", "principal component", (rows - mean) @ directions))
-    return found
+    note = "The two directions in which the rows vary most; clusters that overlap here can be apart in others."
+    found.append(_view("The rows themselves", "principal component", note, (rows - mean) @ directions))
+    if (subject.sizes > 0).sum() < 3:
+        return found
+    # Two coordinates of many show two or three clusters at best.
+    ring = _ring(subject, facts, rows)
+    return [ring, *found] if (subject.sizes > 0).sum() > FEW_CLUSTERS else [*found, ring]
 
 
-def _view(name: str, axis: str, table: NDArray[np.float64]) -> dict[str, Any]:
+def _ring(subject: Subject, facts: ClusterFacts, rows: NDArray[Any]) -> dict[str, Any]:
+    """Clusters around a ring, alike ones side by side, and rows between them, drawn to the flats they are near."""
+    used = np.flatnonzero(subject.sizes)
+    apart = (facts.between + facts.between.T)[np.ix_(used, used)] / 2
+    np.fill_diagonal(apart, 0)
+    order = leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=len(used) <= 100))
+    turns = 2 * np.pi * np.argsort(order) / len(used)
+    anchors = np.column_stack([np.sin(turns), np.cos(turns)])
+    table = np.maximum(facts.distances(rows)[:, used].astype(np.float64), 1e-300)
+    weights = (table.min(axis=1, keepdims=True) / table) ** NEARNESS_POWER
+    points = weights @ anchors / weights.sum(axis=1, keepdims=True)
+    note = "A row is near the number of a cluster if it is near its flat alone, and inside where it lies between flats."
+    view = _view("Between the clusters", "place", note, points, low=-1.06, high=1.06)
+    places = (anchors * 1.03 + 1.06) / 2.12
+    return view | {"anchors": [[number(x, 4), number(y, 4), int(k)] for (x, y), k in zip(places, used, strict=True)]}
+
+
+def _view(
+    name: str, axis: str, note: str, table: NDArray[np.float64], *, low: Any = None, high: Any = None
+) -> dict[str, Any]:
+    """Coordinates (m, c) as whole numbers from `low` to `high`, or over their range."""
     table = np.nan_to_num(table[:, :MOST_AXES])
-    low, high = table.min(axis=0), table.max(axis=0)
+    low = table.min(axis=0) if low is None else low
+    high = table.max(axis=0) if high is None else high
     whole = np.round(GRID * (table - low) / np.where(high > low, high - low, 1)).astype(int)
-    return {
-        "name": name,
-        "axis": axis,
-        "grid": GRID,
-        "low": numbers(low),
-        "high": numbers(high),
-        "points": whole.T.tolist(),
-    }
+    return {"name": name, "axis": axis, "note": note, "grid": GRID, "points": whole.T.tolist(), "anchors": None}

@@ -1,4 +1,4 @@
-"""Would other seeds give the same clusters?"""
+"""Would other seeds, and other rows, give the same clusters?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from subspaces.plots._look import OUTLIER, cluster_names, label_array, on_host
 from subspaces.report._plain import name_text, number
 from subspaces.report._subject import Subject
 
-# Refits take no more rows; methods whose time grows with the square of their number take fewer.
+# Refits take this share of the rows, and no more than so many; fewer where time grows with the square of their number.
+ROW_SHARE = 0.8
 SAMPLE_ROWS = 10_000
 SQUARE_ROWS = 2_000
 
@@ -28,10 +29,10 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
     """
     if count == 0 or "random_state" not in subject.model.get_params():
         return None, None
-    index = np.sort(at_most(np.arange(subject.n_rows), _most(subject.model), np.random.RandomState(seed)))
-    labels = subject.labels[index]
     fits, kept = [], []
     for other in _seeds(subject.model, count, seed):
+        index = _other_rows(subject, np.random.RandomState(other))
+        labels = subject.labels[index]
         start = time.perf_counter()
         try:
             found, warned = _refit(subject.model, subject.x[index], other)
@@ -40,6 +41,7 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
             continue
         entry = {
             "seed": other,
+            "rows": len(index),
             "clusters": len(cluster_names(found)),
             "seconds": number(time.perf_counter() - start, 3),
             "warned": warned,
@@ -47,17 +49,24 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
         if (labels != OUTLIER).any():
             entry["adjusted_rand"] = number(adjusted_rand(labels, found), 4)
             entry["accuracy"] = number(clustering_accuracy(labels, found), 4)
-            kept.append(match_labels(labels, found) == labels)
+            kept.append(_kept_shares(labels, match_labels(labels, found) == labels, subject.n_clusters))
         fits.append(entry)
     scores = [fit["adjusted_rand"] for fit in fits if fit.get("adjusted_rand") is not None]
     summary = {
-        "n_rows": len(index),
-        "sampled": len(index) < subject.n_rows,
         "fits": fits,
         "mean": number(np.mean(scores), 4) if scores else None,
         "lowest": number(np.min(scores), 4) if scores else None,
     }
-    return summary, _kept_shares(labels, kept, subject.n_clusters)
+    return summary, _mean_known(kept) if kept else None
+
+
+def _other_rows(subject: Subject, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Most of the rows, in their order.
+
+    Not all of them: of few rows every one is a landmark, and then another seed alone would change nothing.
+    """
+    most = max(subject.n_clusters, min(_most(subject.model), round(ROW_SHARE * subject.n_rows)))
+    return np.sort(at_most(np.arange(subject.n_rows), most, rng))
 
 
 def _most(model: Any) -> int:
@@ -80,12 +89,15 @@ def _refit(model: Any, x: NDArray[Any], seed: int) -> tuple[NDArray[Any], bool]:
     return label_array(on_host(labels)), bool(caught)
 
 
-def _kept_shares(labels: NDArray[Any], kept: list[NDArray[Any]], n_clusters: int) -> NDArray[np.float64] | None:
-    if not kept:
-        return None
-    together = np.mean(kept, axis=0)
-    shares = np.full(n_clusters, np.nan)
-    for k in range(n_clusters):
-        if (labels == k).any():
-            shares[k] = together[labels == k].mean()
-    return shares
+def _kept_shares(labels: NDArray[Any], kept: NDArray[np.bool_], n_clusters: int) -> NDArray[np.float64]:
+    """The share (K,) of rows of each cluster that are kept in it; NaN for a cluster without rows."""
+    shares = [kept[labels == k].mean() if (labels == k).any() else np.nan for k in range(n_clusters)]
+    return np.array(shares, np.float64)
+
+
+def _mean_known(tables: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Means (K,) over the tables (K,) that know a number."""
+    stacked = np.array(tables)
+    known = np.isfinite(stacked)
+    sums, counts = np.where(known, stacked, 0).sum(axis=0), known.sum(axis=0)
+    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)

@@ -53,15 +53,7 @@ def truth_table(subject: Subject) -> dict[str, Any] | None:
 def _matched_order(subject: Subject, classes: list[Any]) -> list[int]:
     """Columns of the classes: each below the cluster it matches, those without one last."""
     places = {each: j for j, each in enumerate(classes)}
-    matched = match_labels(subject.truth, subject.labels)  # type: ignore[arg-type]
-    order = []
-    for k in range(subject.n_clusters):
-        members = subject.members(k)
-        j = (
-            places.get(matched[members[0]].item() if hasattr(matched[members[0]], "item") else matched[members[0]])
-            if len(members)
-            else None
-        )
-        if j is not None:
-            order.append(j)
-    return order + [j for j in range(len(classes)) if j not in order]
+    matched = match_labels(subject.truth, subject.labels).tolist()  # type: ignore[arg-type]
+    firsts = [subject.members(k)[:1] for k in range(subject.n_clusters)]
+    found = [places[matched[first[0]]] for first in firsts if len(first) and matched[first[0]] in places]
+    return found + [j for j in range(len(classes)) if j not in found]

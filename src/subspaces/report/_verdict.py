@@ -106,7 +106,7 @@ def _clusters(which: Any) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _evidence(name: str, value: str, level: str, text: str, *, vote: str = NEUTRAL, reason: str = "") -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _stability(stability: dict[str, Any] | None) -> dict[str, Any] | None:
         "Stability over seeds",
         f"{mean:.2f}",
         level,
-        f"Mean adjusted Rand index of {fits}: 1 is the same clusters, 0 is chance. The lowest is "
+        f"Mean adjusted Rand index of {fits} to most of the rows: 1 is the same clusters, 0 is chance. The lowest is "
         f"{stability['lowest']:.2f}.",
         vote=level,
         reason=f"{fits} {words} (adjusted Rand index {mean:.2f})",

@@ -14,7 +14,7 @@ function eigenvalues(data, width) {
   }
   for (const value of ticks(least - room, most + room, 5)) {
     parts.push(svg("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
-    parts.push(text(left - 8, y(value) + 4, decimal(value), { "text-anchor": "end" }));
+    parts.push(text(left - 8, y(value) + 4, tick(value), { "text-anchor": "end" }));
   }
   parts.push(svg("path", { d: `M${values.map((value, i) => `${x(i + 1).toFixed(1)} ${y(value).toFixed(1)}`).join("L")}`, fill: "none", stroke: "var(--strong)" }));
   const radius = values.length > 60 ? 2.5 : 4;

@@ -26,10 +26,10 @@ function valueCard(entry, size, open) {
     ...(withConfidence ? [{ name: "Confidence", cell: (row) => fixed(row.confidence) }] : []),
     { name: "To its flat", cell: (row) => decimal(row.own) },
     { name: "To the nearest other", cell: (row) => (row.nearest === null ? MISSING : `${decimal(row.other)} (${row.nearest})`) },
-    ...entry.columns.map((column, j) => ({ name: column.name, cell: (row) => decimal(row.values[j]) })),
+    ...entry.columns.map((column, j) => ({ name: column.name, cell: (row) => cellValue(row.values[j]) })),
   ];
   const body = table(columns, rows, { label: `Rows of ${clusterName(entry.cluster)}` });
-  const means = (name, key) => el("tr", null, el("td", null, name), el("td"), withConfidence ? el("td") : null, el("td"), el("td"), entry.columns.map((column) => el("td", null, decimal(column[key]))));
+  const means = (name, key) => el("tr", { class: "mean" }, el("td", { colspan: withConfidence ? 5 : 4 }, name), entry.columns.map((column) => el("td", null, decimal(column[key]))));
   body.querySelector("tbody").append(means(`Mean of ${clusterName(entry.cluster)}`, "mean"), means("Mean of all rows", "all"));
   return el("details", { class: "card", open }, el("summary", null, swatch(entry.cluster), capital(clusterName(entry.cluster)), el("span", { class: "quiet" }, plural(size, "row"))), body);
 }

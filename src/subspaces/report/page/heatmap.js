@@ -1,6 +1,5 @@
 // Squares whose colour is a number: angles between clusters, or clusters by classes.
 const VIRIDIS = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
-const BLUES = [[247, 250, 253], [190, 214, 236], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
 
 function blend(stops, share) {
   const place = Math.max(0, Math.min(1, share)) * (stops.length - 1);
@@ -11,14 +10,15 @@ function blend(stops, share) {
 const bright = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b > 140;
 const rgb = (parts) => `rgb(${parts.join(" ")})`;
 
-// `cell(i, j)` gives {share, text, about} or null for an empty square.
-function heatmap(width, { rows, columns, cell, across, down, label, stops, wide = 40 }) {
+// `cell(i, j)` gives {share, text, about}; without `stops` squares are tinted, with no share they are empty.
+function heatmap(width, { rows, columns, cell, across, down, label, stops = null, wide = 56 }) {
   const longest = (names, most) => Math.min(most, 8 + 7 * Math.max(...names.map((name) => name.length)));
   const left = longest(rows, 110) + 22;
-  const size = Math.max(4, Math.min(wide, (width - left - 8) / columns.length));
-  const slanted = 7 * Math.max(...columns.map((name) => name.length)) > size;
+  const sizeWithin = (room) => Math.max(4, Math.min(columns.length > 6 ? 40 : wide, room / columns.length));
+  const slanted = 7 * Math.max(...columns.map((name) => name.length)) > sizeWithin(width - left);
+  const size = sizeWithin(width - left - (slanted ? 0.75 * longest(columns, 110) : 4));
   const top = (slanted ? 0.75 * longest(columns, 110) + 14 : 22) + 20;
-  const full = left + size * columns.length + (slanted ? 40 : 2);
+  const full = left + size * columns.length + (slanted ? 0.75 * longest(columns, 110) : 2);
   const height = top + size * rows.length + 4;
   const step = Math.max(1, Math.ceil(13 / size));
   const parts = [
@@ -35,12 +35,12 @@ function heatmap(width, { rows, columns, cell, across, down, label, stops, wide 
     if (i % step === 0) parts.push(text(left - 6, top + (i + 0.5) * size + 4, cut(name), { "text-anchor": "end" }));
     columns.forEach((_, j) => {
       const found = cell(i, j);
-      if (!found) return;
-      const painted = found.share === null ? null : blend(stops, found.share);
-      const square = svg("rect", { x: left + j * size, y: top + i * size, width: Math.max(1, size - 1), height: Math.max(1, size - 1), rx: size > 20 ? 2 : 0, fill: painted ? rgb(painted) : "var(--raised)" });
+      const empty = found.share === null;
+      const painted = empty || !stops ? null : blend(stops, found.share);
+      const square = svg("rect", { x: left + j * size, y: top + i * size, width: Math.max(1, size - 1), height: Math.max(1, size - 1), rx: size > 20 ? 2 : 0, fill: painted ? rgb(painted) : empty ? "var(--raised)" : "var(--accent)", "fill-opacity": painted || empty ? null : 0.12 + 0.88 * found.share });
       parts.push(tipped(square, () => [found.about]));
       if (size < 25 || !found.text) return;
-      const shade = painted ? (bright(painted) ? "#111" : "#fff") : "var(--quiet)";
+      const shade = painted ? (bright(painted) ? "#111" : "#fff") : empty ? "var(--quiet)" : found.share > 0.5 ? "var(--paper)" : "var(--ink)";
       const node = text(left + (j + 0.5) * size - 0.5, top + (i + 0.5) * size + 3.5, found.text, { "text-anchor": "middle", "font-size": Math.min(11.5, (1.55 * size) / found.text.length), "pointer-events": "none" });
       node.style.fill = shade;
       parts.push(node);

@@ -3,17 +3,18 @@ const MISSING = "–";
 
 const count = (value) => (value === null || value === undefined ? MISSING : value.toLocaleString("en-GB"));
 
-function decimal(value, digits = 3) {
+// So many significant digits; with `exact`, zeros at the end count.
+function decimal(value, digits = 3, exact = true) {
   if (value === null || value === undefined) return MISSING;
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-4) return value.toExponential(digits - 1).replace("e+", "e").replace("-", "−");
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
-  return value.toLocaleString("en-GB", { maximumFractionDigits: places }).replace("-", "−");
+  return value.toLocaleString("en-GB", { maximumFractionDigits: places, minimumFractionDigits: exact ? places : 0 }).replace("-", "−");
 }
 
 const fixed = (value, places = 2) => (value === null || value === undefined ? MISSING : value.toFixed(places));
-const percent = (value, places = 1) => (value === null || value === undefined ? MISSING : `${(100 * value).toFixed(places)} %`);
+const percent = (value, places = 1) => (value === null || value === undefined ? MISSING : `${(100 * value).toFixed(places)}\u00a0%`);
 const degrees = (value) => (value === null || value === undefined ? MISSING : `${value.toFixed(1)}°`);
 
 function seconds(value) {
@@ -29,6 +30,10 @@ function bytes(value) {
   for (; value >= 1000 && i < units.length - 1; i++) value /= 1000;
   return `${decimal(value)} ${units[i]}`;
 }
+
+const tick = (value) => decimal(value, 3, false);
+// The value of a column: whole numbers stay whole.
+const cellValue = (value) => (Number.isInteger(value) ? count(value) : decimal(value));
 
 // Anything a model may have decided between.
 function shown(value) {

@@ -10,7 +10,7 @@ function residuals(data, width) {
   const marks = wide ? logTicks(low, most * 1.1) : ticks(0, most * 1.03, Math.max(3, width / 110));
   const parts = marks.map((value) => [
     svg("line", { class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - bottom }),
-    text(x(value), height - bottom + 18, decimal(value, 2), { "text-anchor": "middle" }),
+    text(x(value), height - bottom + 18, tick(value), { "text-anchor": "middle" }),
   ]).flat();
   const thick = 0.3 * line;
   const box = (values, y, paint, opacity, about) => {

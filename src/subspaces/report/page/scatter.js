@@ -2,7 +2,7 @@
 function scatter(data, sizes) {
   const clusters = [...new Set(data.labels)].sort((a, b) => (a === OUTLIER) - (b === OUTLIER) || a - b);
   const hidden = new Set();
-  const state = { view: 0, axes: [0, Math.min(1, data.views[0].points.length - 1)], zoom: 1, x: 0.5, y: 0.5, current: -1 };
+  const state = { view: 0, axes: firstAxes(data.views[0]), zoom: 1, x: 0.5, y: 0.5, current: -1 };
   const frame = el("div", { class: "scatter" });
   const status = el("p", { class: "small quiet", "aria-live": "polite" });
   const entries = new Map();
@@ -38,8 +38,9 @@ function scatter(data, sizes) {
       else path.style.fill = color(cluster);
       return path;
     });
+    const anchors = (data.views[state.view].anchors || []).map(([x, y, cluster]) => text(across(x), up(y) + 4, cluster, { class: "anchor", "text-anchor": "middle" }));
     const ring = svg("circle", { class: "ring off", r: size + 4 });
-    const node = picture(width, height, `Rows as points, coloured by cluster: ${axisName(0)} across, ${axisName(1)} upwards`, ...nodes, ring);
+    const node = picture(width, height, `Rows as points, coloured by cluster: ${axisName(0)} across, ${axisName(1)} upwards`, ...nodes, ...anchors, ring);
     node.setAttribute("tabindex", "0");
     node.querySelector("title").remove();
     screen = { node, placed, ring, width, height, nodes };
@@ -49,6 +50,7 @@ function scatter(data, sizes) {
 
   function axisName(axis) {
     const view = data.views[state.view];
+    if (view.anchors) return "nearness to clusters";
     return view.points.length === 1 && axis === 1 ? "spread, without meaning," : `${view.axis} ${state.axes[axis] + 1}`;
   }
 
@@ -72,7 +74,7 @@ function scatter(data, sizes) {
     const number = `row ${data.rows[i]}`;
     const lines = [["cluster", label === OUTLIER ? "none: an outlier" : String(label)]];
     if (data.confidence) lines.push(["confidence", fixed(data.confidence[i])]);
-    data.columns.forEach((name, j) => lines.push([name, decimal(data.values[i][j])]));
+    data.columns.forEach((name, j) => lines.push([name, cellValue(data.values[i][j])]));
     const named = data.names && data.names[i];
     const content = [el("strong", null, named || number), pairs(named ? [["number", number], ...lines] : lines)];
     if (sheet && i < data.images.count) content.push(tile(i));
@@ -114,7 +116,7 @@ function scatter(data, sizes) {
       const box = node.getBoundingClientRect();
       state.x = grip.at[0] - (event.clientX - grip.x) / box.width / state.zoom;
       state.y = grip.at[1] + (event.clientY - grip.y) / box.height / state.zoom;
-      move(node, box);
+      move();
     });
     const release = () => {
       if (grip && (state.x !== grip.at[0] || state.y !== grip.at[1])) redraw();
@@ -144,14 +146,14 @@ function scatter(data, sizes) {
   }
 
   // While the hand moves, the picture as drawn is shifted; it is drawn anew when the hand rests.
-  function move(node, box) {
+  function move() {
     const half = 0.5 / state.zoom;
     const across = linear(state.x - half, state.x + half, 14, screen.width - 14);
     const up = linear(state.y - half, state.y + half, screen.height - 14, 14);
     const i = screen.placed.findIndex((each) => each);
     if (i < 0) return;
     const [dx, dy] = [across(place(i, 0)) - screen.placed[i][0], up(place(i, 1)) - screen.placed[i][1]];
-    for (const each of screen.nodes) each.setAttribute("transform", `translate(${dx} ${dy})`);
+    for (const each of screen.node.querySelectorAll("path, .anchor")) each.setAttribute("transform", `translate(${dx} ${dy})`);
     screen.ring.classList.add("off");
     tip.hide();
   }
@@ -221,19 +223,21 @@ function scatter(data, sizes) {
   }
 
   const controls = el("div", { class: "controls" });
+  const note = el("p", { class: "small quiet" });
   function fillControls() {
     const view = data.views[state.view];
+    note.textContent = view.note;
     const names = view.points.map((_, i) => `${view.axis} ${i + 1}`);
     const choose = (axis) => (value) => { state.axes[axis] = value; reset(); };
     controls.replaceChildren(...[
       data.views.length > 1 ? select("View", data.views.map((each) => each.name), state.view, (value) => {
         state.view = value;
-        state.axes = [0, Math.min(1, data.views[value].points.length - 1)];
+        state.axes = firstAxes(data.views[value]);
         fillControls();
         reset();
       }) : null,
-      names.length > 1 ? select("Across", names, state.axes[0], choose(0)) : null,
-      names.length > 1 ? select("Up", names, state.axes[1], choose(1)) : null,
+      !view.anchors && names.length > 1 ? select("Across", names, state.axes[0], choose(0)) : null,
+      !view.anchors && names.length > 1 ? select("Up", names, state.axes[1], choose(1)) : null,
       el("span", { class: "zoom" },
         el("button", { type: "button", "aria-label": "Enlarge", onclick: () => zoom(1.5) }, "+"),
         el("button", { type: "button", "aria-label": "Make smaller", onclick: () => zoom(1 / 1.5) }, "−"),
@@ -241,7 +245,9 @@ function scatter(data, sizes) {
     ].filter(Boolean));
   }
   fillControls();
-  const left = el("div", null, frame, status);
+  const left = el("div", null, frame, status, note);
   responsive(frame, draw);
   return [controls, el("div", { class: "plot" }, left, legend())];
 }
+
+const firstAxes = (view) => [0, Math.min(1, view.points.length - 1)];

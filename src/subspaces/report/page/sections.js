@@ -102,7 +102,7 @@ function exampleRows({ examples, clusters, summary }) {
 function landmarks({ landmarks: data, clusters }) {
   if (!data) return null;
   const word = { flats: "landmark flats", points: "landmark points", centroids: "centroids" }[data.kind];
-  const range = (values) => `${decimal(values[2])} (from ${decimal(values[0])} to ${decimal(values[4])}; half of them ${decimal(values[1])} – ${decimal(values[3])})`;
+  const range = (values) => `${tick(values[2])} (from ${tick(values[0])} to ${tick(values[4])}; half of them ${tick(values[1])} – ${tick(values[3])})`;
   const list = [
     [`Number of ${word}`, count(data.count)],
     data.dim === null ? null : ["Dimension of each flat", `${data.dim}${data.affine === null ? "" : data.affine ? ", with centres of their own" : ", through the origin"}`],
@@ -133,16 +133,16 @@ function seeds({ stability: data }) {
   if (!data) return null;
   const columns = [
     { name: "Seed", cell: (row) => String(row.seed) },
+    { name: "Rows", cell: (row) => count(row.rows) },
     { name: "Clusters", cell: (row) => count(row.clusters) },
     { name: "Adjusted Rand index", cell: (row) => fixed(row.adjusted_rand, 3) },
     { name: "Rows in the same cluster", cell: (row) => percent(row.accuracy) },
     { name: "Time", cell: (row) => seconds(row.seconds) },
-    { name: "Remark", text: true, cell: (row) => (row.failed ? `did not finish: ${row.failed}` : row.warned ? "the model warned" : "") },
+    ...(data.fits.some((row) => row.failed || row.warned) ? [{ name: "Remark", text: true, cell: (row) => (row.failed ? `did not finish: ${row.failed}` : row.warned ? "the model warned" : "") }] : []),
   ];
-  const rows = data.sampled ? `${count(data.n_rows)} rows drawn by chance` : "the same rows";
   return {
     id: "stability", title: "Stability over seeds",
-    read: `The model was fitted again to ${rows} with other seeds, and clusters were matched. An adjusted Rand index of 1 means the same clusters, 0 means no more than chance.`,
+    read: `The model was fitted again with other seeds, each time to other rows drawn from these, and clusters were matched. An adjusted Rand index of 1 means the same clusters, 0 means no more than chance.`,
     body: [table(columns, data.fits, { narrow: true, label: "Refits" })],
   };
 }
@@ -171,15 +171,15 @@ function classes({ truth: data }) {
   const scores = el("dl", { class: "numbers" }, data.scores.map((each) => el("div", null, el("dt", null, each.name), el("dd", { class: "value" }, fixed(each.value, 3)), el("dd", { class: "told" }, each.meaning))));
   const names = data.clusters.map((cluster) => (cluster === OUTLIER ? "outliers" : String(cluster)));
   const totals = data.counts.map((row) => row.reduce((sum, each) => sum + each, 0));
-  const cell = (i, j) => ({ share: totals[i] ? data.counts[i][j] / totals[i] : 0, text: data.counts[i][j] ? count(data.counts[i][j]) : "",
-    about: `${clusterName(data.clusters[i])}, class ${data.classes[j]}: ${plural(data.counts[i][j], "row")}, ${percent(totals[i] ? data.counts[i][j] / totals[i] : 0)} of the cluster` });
+  const cell = (i, j) => ({ share: data.counts[i][j] ? data.counts[i][j] / totals[i] : null, text: data.counts[i][j] ? count(data.counts[i][j]) : "",
+    about: `${clusterName(data.clusters[i])}, class ${data.classes[j]}: ${plural(data.counts[i][j], "row")}, ${percent(data.counts[i][j] / (totals[i] || 1))} of the cluster` });
   const body = data.counts.length
-    ? chart((width) => heatmap(width, { rows: names, columns: data.classes, cell, across: "known class", down: "cluster", stops: BLUES, wide: 56, label: "Clusters by known classes" }))
+    ? chart((width) => heatmap(width, { rows: names, columns: data.classes, cell, across: "known class", down: "cluster", wide: 64, label: "Clusters by known classes" }))
     : el("p", null, `There are ${count(data.n_classes)} classes, too many for a table.`);
   const outliers = data.n_outliers ? ` ${plural(data.n_outliers, "row")} known as outliers take no part in the scores.` : "";
   return {
     id: "truth", title: "Compared with known classes", body: [scores, body],
-    read: `Rows of each cluster by class; the darker a square, the larger its share of the cluster. One dark square in each line and column means that clusters are classes.${outliers}`,
+    read: `Rows of each cluster by class; the stronger a square, the larger its share of the cluster. One strong square in each line and column means that clusters are classes.${outliers}`,
   };
 }
 
