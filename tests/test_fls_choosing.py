@@ -20,6 +20,7 @@ from subspaces.datasets import make_subspaces
 from subspaces.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
 from subspaces.partition import SURE_AGREEMENT
+from subspaces.voting import named_scores, opinion
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}
@@ -300,13 +301,15 @@ class TestConfidence:
         if n_draws == 1:
             ((draw, opinions),) = seen
             inliers = draw.inliers
+            heard = [*opinions, opinion(draw.psi, named_scores(draw, draw.labels, 2))]
         else:
             assert not seen
             assert len(model._voters) == n_draws
             rows = reference.unit_rows(X)
             opinions = [voter.shares(rows) for voter in model._voters]
             inliers = np.arange(len(X))
-        own = np.mean([[each[i, k] for i, k in enumerate(model.labels_)] for each in opinions], axis=0)
+            heard = opinions
+        own = np.mean([[each[i, k] for i, k in enumerate(model.labels_)] for each in heard], axis=0)
         np.testing.assert_allclose(model.confidence_, own)
         # A row without landmarks in a half says nothing.
         told = inliers[np.all([np.ptp(each[inliers], axis=1) > 0 for each in opinions], axis=0)]

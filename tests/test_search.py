@@ -257,7 +257,7 @@ class TestTrials:
     def test_near_ties_count_only_on_a_sample(self, monkeypatch, n, dim):
         scores = {2: 0.5, 3: 0.4, 4: 0.5 - DIM_TIE / 2}
         monkeypatch.setattr(search, "SAMPLE_ROWS", 100)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
         monkeypatch.setattr(
             search, "try_setting", lambda each, *arguments, **options: replace(each, modularity=scores[each.dim])
         )
@@ -343,7 +343,7 @@ class TestSeparation:
             return replace(middle) if middle and n_draws == MIDDLE_DRAWS else replace(setting)
 
         monkeypatch.setattr(search, "PILOT_ROWS", 100)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments: None)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
         monkeypatch.setattr(search, "try_setting", lambda setting, *arguments: replace(setting))
         monkeypatch.setattr(search, "ask_joins", ask)
         monkeypatch.setattr(search, "climb", lambda settings, attempt: attempt(settings))

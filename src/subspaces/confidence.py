@@ -2,8 +2,8 @@
 
 An opinion is a second clustering of the same rows, from other landmarks, whose clusters are named after the ones they
 share most rows with. Halves of the landmarks at hand are such other landmarks, and cost no new distances. Confidence in
-a row is the mean over opinions of the share of its landmarks that belong to its own cluster; confidence in all of it is
-the mean adjusted Rand index between the labels and the opinions.
+a row is the mean share of its landmarks that belong to its own cluster, by each half and by all landmarks together;
+confidence in all of it is the mean adjusted Rand index between the labels and the opinions of halves.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from typing import TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels
 from subspaces._threads import generators, mapped
 from subspaces.feature_clustering import Draw
+from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, few_vector_counts
 from subspaces.spectral import Spectrum, compute_spectrum
 from subspaces.voting import matched, opinion
 
-# How often the landmarks are cut in halves, and how many rows each half is clustered on.
-SPLITS = 2
+# How many rows each half of the landmarks is clustered on.
 OPINION_ROWS = 5000
 OPINION_STARTS = 2
 # Below this agreement labels depend on the landmarks more than on the rows.
@@ -49,7 +48,7 @@ class Confidence:
 def half_opinions(
     draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
 ) -> list[Array]:
-    """What halves of the landmarks of a draw say: the share (n, K) of each row's landmarks that belong to each cluster.
+    """What two halves of the landmarks say: the share (n, K) of each row's landmarks that belong to each cluster.
 
     `kind` is as in `choose_partition`; `final` makes the partition of what was chosen there, if that is not all.
     """
@@ -60,9 +59,7 @@ def half_opinions(
     votes[draw.inliers] = True
     columns = draw.psi.tocsc()
     counts = few_vector_counts(n_clusters)
-    halves: list[Indices] = []
-    for _ in range(SPLITS):
-        halves += np.array_split(rng.permutation(n_landmarks), [n_landmarks // 2])
+    halves = np.array_split(rng.permutation(n_landmarks), [n_landmarks // 2])
 
     def say(draw_of_half: tuple[Indices, np.random.RandomState]) -> Array:
         half, own = draw_of_half
@@ -90,19 +87,28 @@ def half_opinions(
     return mapped(say, zip(halves, generators(rng, len(halves)), strict=True))
 
 
-def confidence(labels: Labels, opinions: Sequence[Array], inliers: Indices, *, voted: bool = False) -> Confidence:
+def confidence(
+    labels: Labels,
+    opinions: Sequence[Array],
+    inliers: Indices,
+    *,
+    together: Array | None = None,
+    voted: bool = False,
+) -> Confidence:
     """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole.
 
-    Where the labels were `voted` by the opinions, agreement is that of the opinions with each other.
+    What all landmarks say `together` (n, K) counts like one more opinion of each row, and not for the whole, since the
+    labels come from it. Where the labels were `voted` by the opinions, agreement is that of the opinions with each other.
     """
-    own = np.mean([each[np.arange(len(labels)), labels] for each in opinions], axis=0)
+    heard = [*opinions] if together is None else [*opinions, together]
+    own = np.mean([each[np.arange(len(labels)), labels] for each in heard], axis=0)
     # A row without landmarks in a half has no opinion there.
     known = inliers[np.min([np.ptp(each[inliers], axis=1) for each in opinions], axis=0) > 0]
     if len(known) == 0:
         known = inliers
     said = [each[known].argmax(axis=1) for each in opinions]
     pairs = combinations(said, 2) if voted else [(labels[known], each) for each in said]
-    overall = float(np.mean([adjusted_rand_score(*pair) for pair in pairs]))
+    overall = float(np.mean([labels_agreement(*pair) for pair in pairs]))
     return Confidence(own.astype(opinions[0].dtype), overall)
 
 

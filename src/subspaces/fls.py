@@ -55,6 +55,8 @@ FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
+# How often the landmarks are cut in halves, as long as these do not agree.
+MAX_SPLITS = 2
 # Landmarks are drawn this often where halves of the first draw do not agree.
 UNSURE_DRAWS = 4
 # Where every row is a landmark, or landmarks are given, further draws take this share of them.
@@ -540,8 +542,15 @@ class FLS(FeatureClustering):
         """How far halves of the landmarks of a draw agree with it."""
         # Whether clusters are flat is settled, and a few starts find the flats again.
         final = partial(self._final_partition, max_starts=FIRST_STARTS) if draw.partition.origin == "flats" else None
-        opinions = half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
-        return confidence(draw.labels, opinions, draw.inliers)
+        together = opinion(draw.psi, named_scores(draw, draw.labels, self.n_clusters_))
+        opinions: list[Array] = []
+        for _ in range(MAX_SPLITS):
+            opinions += half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
+            found = confidence(draw.labels, opinions, draw.inliers, together=together)
+            # Doubt costs further draws of landmarks, so it is looked at twice; where rows are few, that costs nothing.
+            if found.overall >= SURE_AGREEMENT and draw.psi.shape[1] < draw.psi.shape[0]:
+                break
+        return found
 
     def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw]) -> None:
         """Labels by vote of draws that agree, the best of them first; flats need none."""

@@ -12,11 +12,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Labels
 from subspaces.choice import Decision
 from subspaces.joins import join_by_modularity, part_graphs
+from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, modularity
 from subspaces.partition import assign, partition_of_labels, settle
 from subspaces.search import PILOT_ROWS, FlatSetting, draw_sample, setting_graph
@@ -60,7 +60,7 @@ def decide_by_graph(
 def _evidence(count: int, found: list[tuple[float, Labels]]) -> dict[str, Any]:
     """What speaks for `count` clusters: the best modularity, and how far the best settings agree."""
     best = sorted(found, key=lambda each: -each[0])[:N_COMPARED]
-    same = [adjusted_rand_score(a, b) for (_, a), (_, b) in combinations(best, 2)]
+    same = [labels_agreement(a, b) for (_, a), (_, b) in combinations(best, 2)]
     return {
         "n_clusters": count,
         "relative_modularity": best[0][0] / (1 - 1 / count),

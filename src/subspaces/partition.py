@@ -14,13 +14,13 @@ from itertools import chain, combinations, groupby
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels, namespace, unit_rows, within_mad
 from subspaces._threads import generators, mapped
 from subspaces.flats import Flats
 from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
 from subspaces.kmeans import kmeans, nearest_centers
+from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
 from subspaces.spectral import AnyPsi, Spectrum, embed, product
 
@@ -205,7 +205,7 @@ def _separation(partition: Partition) -> float:
 def _agreement(partitions: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> float:
     """The mean adjusted Rand index between any two partitions of the rows of psi (n, D)."""
     labels = [assign(psi, spectrum, each) for each in partitions]
-    return float(np.mean([adjusted_rand_score(*pair) for pair in combinations(labels, 2)]))
+    return float(np.mean([labels_agreement(*pair) for pair in combinations(labels, 2)]))
 
 
 def _modularity(partition: Partition) -> float:

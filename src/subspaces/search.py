@@ -29,6 +29,7 @@ SAMPLE_LANDMARKS = 1000
 SAMPLE_NEAREST = 8
 # Linear or affine is a coarse question: fewer rows answer it.
 PILOT_ROWS = 2500
+PILOT_LANDMARKS = 700
 PILOT_DIMS = (2, 4)
 # Whether clusters differ in size is a fine question: more ways to make parts answer it, and separation must gain more
 # than it does by chance.
@@ -135,7 +136,8 @@ def choose_setting(
     trials: list[FlatSetting] = []
     few = len(rows) <= PILOT_ROWS
     if len({setting.affine for setting in settings}) == 2:
-        sample = draw_sample(rows, settings, rng, PILOT_ROWS)
+        n_landmarks = SAMPLE_LANDMARKS if few else PILOT_LANDMARKS
+        sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=n_landmarks)
         asked = settings if few else pilot_settings(settings)
         trials = try_settings(asked, sample, n_clusters, rng)
         affine = prefers_affine(trials, affine_margin)
@@ -274,8 +276,15 @@ class Sample:
     graphs: dict[Any, Graph] = field(default_factory=dict)  # of settings that were tried
 
 
-def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.RandomState, max_rows: int) -> Sample:
-    """At most `max_rows` of the rows (n, p), on which to try `settings`."""
+def draw_sample(
+    rows: Array,
+    settings: Sequence[FlatSetting],
+    rng: np.random.RandomState,
+    max_rows: int,
+    *,
+    max_landmarks: int = SAMPLE_LANDMARKS,
+) -> Sample:
+    """At most `max_rows` of the rows (n, p), on which to try `settings`, and landmarks for them."""
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
     dim = min(setting.dim for setting in settings)
@@ -283,7 +292,7 @@ def draw_sample(rows: Array, settings: Sequence[FlatSetting], rng: np.random.Ran
     kinds = sorted({setting.unit for setting in settings})
     scaled = {unit: rows_to_fit(unit_rows(rows) if unit else rows, dim) for unit in kinds}
     landmarks = {
-        unit: choose_landmarks(x, min(SAMPLE_LANDMARKS, max(1, len(x) // 2)), method="kmeans", rng=rng)
+        unit: choose_landmarks(x, min(max_landmarks, max(1, len(x) // 2)), method="kmeans", rng=rng)
         for unit, x in scaled.items()
     }
     reach = max(setting.n_neighbors for setting in settings)

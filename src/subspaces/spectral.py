@@ -124,20 +124,19 @@ def top_eigenvectors(
     are known in single precision only, so are the vectors of a large matrix; values and angles between the vectors are
     exact then too.
     """
-    matrix = matrix - np.outer(trivial, trivial)
     if narrow and len(matrix) >= LARGE_MATRIX and LARGE_SHARE * count <= len(matrix):
-        found = _filtered_eigenvectors(matrix, count)
+        found = _filtered_eigenvectors(matrix, trivial, count)
         if found is not None:
             return found
-    # Once more, so that it ends at -1: at zero it would mix with the null space.
-    matrix -= np.outer(trivial, trivial)
+    # Twice, so that it ends at -1: at zero it would mix with the null space.
+    matrix = matrix - 2 * np.outer(trivial, trivial)
     with one_thread():
         values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[len(matrix) - count, len(matrix) - 1])
     return values[::-1], vectors[:, ::-1]
 
 
 def _filtered_eigenvectors(
-    matrix: NDArray[np.float64], count: int
+    matrix: NDArray[np.float64], trivial: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """The same by subspace iteration with Chebyshev filters, for a matrix with eigenvalues up to one; None if in vain.
 
@@ -145,14 +144,14 @@ def _filtered_eigenvectors(
     than are asked for make room for a gap; what is below the least of them is filtered out (Zhou, Saad, Tiago and
     Chelikowsky, Journal of Computational Physics 2006).
     """
-    product = matrix.astype(np.float32)
+    times = _without(matrix.astype(np.float32), trivial.astype(np.float32))
     width = count + max(8, count // 2)
     # The same on every machine; nobody else's draws are touched.
     vectors = np.random.RandomState(0).standard_normal((len(matrix), width)).astype(np.float32)
     floor = FIRST_FLOOR
     for _ in range(MAX_FILTERS):
-        vectors = np.linalg.qr(_chebyshev(product, vectors, floor))[0]
-        image = product @ vectors
+        vectors = np.linalg.qr(_chebyshev(times, vectors, floor))[0]
+        image = times(vectors)
         values, turn = np.linalg.eigh(vectors.T @ image)
         vectors, image = vectors @ turn, image @ turn
         errors = np.linalg.norm(image[:, -count:] - vectors[:, -count:] * values[-count:], axis=0)
@@ -160,20 +159,27 @@ def _filtered_eigenvectors(
             return None
         if errors.max() < SMALL_ERROR:
             basis = np.linalg.qr(vectors.astype(np.float64))[0]
-            exact, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
+            exact, turn = np.linalg.eigh(basis.T @ _without(matrix, trivial)(basis))
             return exact[: -count - 1 : -1], (basis @ turn)[:, : -count - 1 : -1]
         floor = max(float(values[0]), LARGE_EIGENVALUE)
     return None
 
 
-def _chebyshev(matrix: Array, vectors: Array, floor: float) -> Array:
-    """Vectors (D, m) in which eigenvalues of `matrix` from zero to `floor` are small beside those from there to one."""
+def _without(matrix: Array, trivial: Array) -> Callable[[Array], Array]:
+    """The product of `matrix` (D, D) less its eigenvector `trivial` (D,) of one with vectors (D, m)."""
+    return lambda vectors: matrix @ vectors - trivial[:, None] * (trivial @ vectors)
+
+
+def _chebyshev(times: Callable[[Array], Array], vectors: Array, floor: float) -> Array:
+    """Vectors (D, m) in which eigenvalues from zero to `floor` of a matrix, given by what it does to vectors, are small
+    beside those from there to one.
+    """
     half = floor / 2
     step = first = half / (half - 1)
-    before, after = vectors, (matrix @ vectors - half * vectors) * np.float32(first / half)
+    before, after = vectors, (times(vectors) - half * vectors) * np.float32(first / half)
     for _ in range(FILTER_DEGREE - 1):
         following = 1 / (2 / first - step)
-        turned = (matrix @ after - half * after) * np.float32(2 * following / half)
+        turned = (times(after) - half * after) * np.float32(2 * following / half)
         before, after, step = after, turned - np.float32(step * following) * before, following
     return after
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score
 
 from subspaces._array import Array, Indices, Labels, concatenate, device, namespace
 from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
+from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores
 from subspaces.partition import SEPARATION_MARGIN, SURE_AGREEMENT, assign, settle
 from subspaces.spectral import AnyPsi, product
@@ -63,7 +63,7 @@ class Ranking:
 
 def rank_draws(draws: Sequence[Draw]) -> Ranking:
     """Which of several draws to trust."""
-    table = np.array([[adjusted_rand_score(one.labels, other.labels) for one in draws] for other in draws])
+    table = np.array([[labels_agreement(one.labels, other.labels) for one in draws] for other in draws])
     agreements = (table.sum(axis=1) - 1) / max(1, len(draws) - 1)
     found = np.array([draw.partition.separation for draw in draws])
     # Clusters too small to be separated are worse than any that are.

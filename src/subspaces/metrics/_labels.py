@@ -118,7 +118,16 @@ def adjusted_rand(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    agreement = _agreement(y_true, y_pred)
+    return _rand_index(_agreement(y_true, y_pred))
+
+
+def labels_agreement(first: NDArray[np.integer], second: NDArray[np.integer]) -> float:
+    """The adjusted Rand index of two clusterings (n,) whose labels are small numbers from 0 on."""
+    shape = int(second.max(initial=0)) + 1, int(first.max(initial=0)) + 1
+    return _rand_index(_tabulate(first.astype(np.int64), second.astype(np.int64), shape=shape))
+
+
+def _rand_index(agreement: _Agreement) -> float:
     together = _pairs(agreement.table)
     in_class = _pairs(agreement.class_sizes)
     in_cluster = _pairs(agreement.table.sum(axis=1))
