@@ -5,13 +5,14 @@ BIN := .venv/bin
 export SUBSPACES_DATA ?= $(wildcard $(abspath ../shared/data))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint types check clean
+.PHONY: help demo reproduce test lint types check docs clean
 
 help:
 	@echo "make demo    cluster synthetic subspaces and digits, print a table, draw a picture"
 	@echo "make test    run the tests"
 	@echo "make reproduce  run the paper's experiments, print its tables beside ours; ARGS=mnist for some"
 	@echo "make check   tests, lint and types, as the continuous integration does"
+	@echo "make docs    build the documentation into docs/_build/html, every example run; some minutes"
 	@echo "make clean   remove what the commands above made"
 
 .venv/ready: pyproject.toml
@@ -43,5 +44,15 @@ types: .venv/ready
 
 check: test lint types
 
+.venv/docs-ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+# A warning is an error: no link, formula or example is broken.
+docs: .venv/docs-ready
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean:
+	rm -rf docs/_build docs/gallery docs/api/generated docs/api/examples docs/sg_execution_times.rst
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis subspaces-demo.png

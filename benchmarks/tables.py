@@ -338,8 +338,151 @@ def gpu() -> list[str]:
     return lines
 
 
+def headline() -> list[str]:
+    """The first table of the site: whole data sets, beside k-means where it was run."""
+    shown = {
+        "MNIST, all images": "MNIST, all 70,000 images",
+        "penDigits, all rows": "penDigits, 10,992 rows",
+        "Extended Yale B, 38 persons": "Extended Yale B, 38 persons",
+    }
+    cells = paper_results("beyond")["cells"]
+    lines = ["| | `FLS(K)` | spectral clustering | k-means |", "|---|---|---|---|"]
+    for name, title in shown.items():
+        means = [draw_mean(cells[name].get(method)) for method in ("fls", "spectral", "kmeans")]
+        accuracies = ["too many rows" if mean is None else f"{mean:.3f}" for mean in means]
+        lines.append(f"| {title} | **{accuracies[0]}** | {accuracies[1]} | {accuracies[2]} |")
+    return lines
+
+
+def paper_results(name: str) -> dict[str, Any]:
+    return json.loads((ROOT / "benchmarks" / "paper" / "results" / f"{name}.json").read_text())
+
+
+def draw_mean(cell: dict[str, Any] | None, figure: str = "accuracy") -> float | None:
+    """Mean over the draws of a cell; None where it has none."""
+    draws = (cell or {}).get("draws") or []
+    return sum(draw[figure] for draw in draws) / len(draws) if draws else None
+
+
+# Groups of data sets whose means tell methods apart.
+GROUPS = {
+    "eight models of flat subspaces": [name for name in PAPER if name.startswith("synthetic")],
+    "six choices of MNIST digits": [name for name in PAPER if name.startswith("mnist")],
+    "faces, 8 persons": ["yale 8"],
+    "penDigits": ["pendigits"],
+}
+
+
+def figures(name: str, method: str) -> tuple[float, float] | None:
+    """Mean accuracy and mean seconds of a method on two cores; None where it was not run there."""
+    cell = results("accuracy").get(name) if method == "FLS" else results("methods").get(name, {}).get(method)
+    if cell is None:
+        return None
+    return cell["mean"], sum(run["seconds"] for run in cell["runs"]) / len(cell["runs"])
+
+
+def averages() -> list[str]:
+    lines = ["| | " + " | ".join(GROUPS) + " |", "|---" * (1 + len(GROUPS)) + "|"]
+    names = {
+        "FLS": "`FLS`",
+        "LBF": "`LBF`",
+        "SSC": "`SSC`",
+        "SSSC": "`SSSC`",
+        **OTHERS,
+        "LandmarkSpectralClustering": "`LandmarkSpectralClustering`",
+        "FourierSpectralClustering": "`FourierSpectralClustering`",
+        "NystromSpectralClustering": "`NystromSpectralClustering`",
+    }
+    for method, shown in names.items():
+        cells = []
+        for group in GROUPS.values():
+            found = [figures(name, method) for name in group]
+            if None in found:
+                cells.append("–")
+                continue
+            accuracy, seconds = (sum(each) / len(found) for each in zip(*found, strict=True))  # type: ignore[arg-type]
+            cells.append(f"{accuracy:.3f} ({seconds:.1f} s)")
+        lines.append(f"| {shown} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def which() -> list[str]:
+    """The decision table: a situation, a method, and what was measured that speaks for it and against it."""
+
+    def reached(name: str, method: str) -> str:
+        accuracy, seconds = figures(name, method)  # type: ignore[misc]
+        return f"{accuracy:.3f} in {seconds:.1f} s"
+
+    def mean(group: str, method: str) -> str:
+        found = [figures(name, method)[0] for name in GROUPS[group]]  # type: ignore[index]
+        return f"{sum(found) / len(found):.3f}"
+
+    def robust(curve: str, method: str) -> str:
+        return f"{draw_mean(paper_results('robustness')['cells'][curve][method]):.3f}"
+
+    beyond = paper_results("beyond")["cells"]["MNIST, all images"]
+    flat, digits = list(GROUPS)[:2]
+    large = large_ssc()["mnist 0123456789"]["admm"]
+    others = ("LBF", "SSC", "SSSC", *OTHERS)
+    best = sum(
+        results("accuracy")[name]["mean"] >= max(method_mean(name, method) or 0 for method in others) for name in PAPER
+    )
+    lines = ["| if ... | take | time in n rows | measured |", "|---|---|---|---|"]
+    rows = {
+        ("you do not know, or clusters are bent", "`FLS`", "linear"): (
+            f"the most accurate on {best} of the {len(PAPER)} data sets below; all 70,000 images of MNIST "
+            f"{draw_mean(beyond['fls']):.3f}, k-means {draw_mean(beyond['kmeans']):.3f}"
+        ),
+        ("clusters are flat as a whole, and the flats are what you want", "`LBF`, `KFlats`", "linear"): (
+            f"{flat}: LBF {mean(flat, 'LBF')}, FLS {mean(flat, 'FLS')}; {digits}, which are bent: LBF "
+            f"{mean(digits, 'LBF')}, FLS {mean(digits, 'FLS')}"
+        ),
+        ("subspaces are flat and less than 15 degrees apart", "`LBF`", "linear"): (
+            f"10 degrees: LBF {robust('angle 10', 'lbf')}, FLS {robust('angle 10', 'fls')}; 15 degrees: LBF "
+            f"{robust('angle 15', 'lbf')}, FLS {robust('angle 15', 'fls')}"
+        ),
+        ("rows are some thousands at most, and you want the graph of who explains whom", "`SSC`", "n²"): (
+            f"faces: SSC {reached('yale 8', 'SSC')}, FLS {reached('yale 8', 'FLS')}; MNIST, 60,000 rows on a GPU: "
+            f"{large['accuracy']:.3f} in {large['seconds']:.0f} s"
+        ),
+        ("columns are many, and a graph is wanted at once", '`SSC(solver="omp")`', "n²"): (
+            f"faces, 78 columns: {reached('yale 8', 'SSC omp')}; penDigits, 16 columns: "
+            f"{reached('pendigits', 'SSC omp')}"
+        ),
+        ("an answer in a second is worth more than the best answer", "`SSSC`", "linear"): (
+            f"MNIST 1, 7: SSSC {reached('mnist 17', 'SSSC')}, FLS {reached('mnist 17', 'FLS')}; MNIST 1–9: SSSC "
+            f"{reached('mnist 123456789', 'SSSC')}, FLS {reached('mnist 123456789', 'FLS')}"
+        ),
+        ("rows are few and bent, and each should have a flat of its own", "`SLBF`", "n²"): (
+            f"penDigits: SLBF {reached('pendigits', 'SLBF')}, LBF {reached('pendigits', 'LBF')}"
+        ),
+        ("clusters are told apart by distance, not by flatness", "`LandmarkSpectralClustering`", "linear"): (
+            f"penDigits: {reached('pendigits', 'LandmarkSpectralClustering')}, FLS {reached('pendigits', 'FLS')}; "
+            f"planes with 30 % outliers: {reached('synthetic (2,2) R^6 30%', 'LandmarkSpectralClustering')}, FLS "
+            f"{reached('synthetic (2,2) R^6 30%', 'FLS')}"
+        ),
+        (
+            "the same, by a kernel you can name",
+            "`NystromSpectralClustering`, `FourierSpectralClustering`",
+            "linear",
+        ): (
+            f"penDigits: Nystrom {reached('pendigits', 'NystromSpectralClustering')}, Fourier "
+            f"{reached('pendigits', 'FourierSpectralClustering')}; {flat}: "
+            f"{mean(flat, 'NystromSpectralClustering')} and {mean(flat, 'FourierSpectralClustering')}, next to chance"
+        ),
+        ("the same, and rows are very many", "`KASP`", "linear"): (
+            f"penDigits: {reached('pendigits', 'KASP')}; {flat}: {mean(flat, 'KASP')}"
+        ),
+        ("by a kernel of your own", "`KernelSpectralClustering`", "linear"): "what your kernel is worth",
+    }
+    return lines + [f"| {' | '.join(key)} | {evidence} |" for key, evidence in rows.items()]
+
+
 TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "README.md": [accuracy],
+    "docs/index.md": [headline],
+    "docs/which-method.md": [which, averages],
+    "docs/benchmarks.md": [accuracy, speed, gpu],
     "docs/choosing.md": [unequal, motions, count, outliers, confidence, search, regime, kernel, partition, paper],
     "docs/theory.md": [theory],
     "docs/scaling.md": [speed, rows, gpu],

@@ -61,7 +61,19 @@ def test_versions_agree():
     assert re.search(rf"^version: {subspaces.__version__}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/choosing.md", "docs/methods.md", "docs/theory.md"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "README.md",
+        "docs/benchmarks.md",
+        "docs/choosing.md",
+        "docs/index.md",
+        "docs/methods.md",
+        "docs/scaling.md",
+        "docs/theory.md",
+        "docs/which-method.md",
+    ],
+)
 def test_tables_come_from_the_kept_results(file, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import tables

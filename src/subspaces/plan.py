@@ -143,7 +143,10 @@ class planned:
         self.__doc__ = function.__doc__
 
     def __get__(self, instance: Any, owner: type) -> Callable[..., Plan]:
-        return partial(self._function, owner() if instance is None else instance)
+        bound = partial(self._function, owner() if instance is None else instance)
+        # `help` and the reference tell of the method, not of `partial`.
+        bound.__doc__ = self.__doc__
+        return bound
 
 
 def _size(count: int) -> str:

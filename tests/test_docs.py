@@ -1,0 +1,93 @@
+"""The pages tell the truth: their Python runs, their commands parse, and the reference names everything public."""
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
+# In order: what a comment prepares out of the reader's sight, or a block, with the comment that lets it off.
+PIECES = re.compile(
+    r"^<!-- run first:\n(?P<first>.*?)^-->$"
+    r"|(?P<let_off>^<!-- not run: [^\n]+ -->\n+)?^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def pieces(page):
+    """(kind, text, line number) of what is to be run or parsed."""
+    text = (ROOT / page).read_text()
+    for piece in PIECES.finditer(text):
+        name = "first" if piece["first"] is not None else "body"
+        if not piece["let_off"]:
+            kind = "python" if name == "first" else piece["kind"].strip()
+            yield kind, piece[name], text.count("\n", 0, piece.start(name))
+
+
+def python_of(page):
+    return [(code, line) for kind, code, line in pieces(page) if kind == "python"]
+
+
+def commands_of(page):
+    """The words of every `subspaces ...` in blocks that are no program."""
+    for kind, text, _ in pieces(page):
+        if kind in ("", "sh", "bash", "console", "text"):
+            for line in text.replace("\\\n", " ").splitlines():
+                if line.lstrip("$ ").startswith("subspaces "):
+                    yield shlex.split(line.lstrip("$ "), comments=True)[1:]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if python_of(page)])
+def test_python_runs(page, tmp_path, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for code, line in python_of(page):
+        # Empty lines in front make a traceback name the line of the page.
+        exec(compile("\n" * line + code, str(ROOT / page), "exec"), names)
+    importlib.import_module("matplotlib.pyplot").close("all")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(commands_of(page))])
+def test_commands_parse(page):
+    from subspaces.cli._parser import Asked, parse
+
+    for words in commands_of(page):
+        words = words[: words.index("|")] if "|" in words else words
+        if words[-1] in ("--help", "--version"):
+            continue
+        _, asked = parse(words)
+        if isinstance(asked, Asked) and not {"config", "again"} & set(asked.given):
+            asked.options()
+
+
+def test_pieces_are_found():
+    assert sum(len(python_of(page)) for page in PAGES) > 20
+    assert sum(1 for page in PAGES for _ in commands_of(page)) > 5
+
+
+MODULES = ["", ".kernels", ".metrics", ".datasets", ".plots", ".theory", ".self_expression"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_reference_names_everything(module):
+    home = importlib.import_module(f"subspaces{module}")
+    listed, current = set(), None
+    for page in (ROOT / "docs" / "api").glob("*.rst"):
+        for line in page.read_text().splitlines():
+            if found := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+                current = found[1]
+            elif found := re.fullmatch(r"   (\w+)", line):
+                listed.add(f"{current}.{found[1]}")
+    # Submodules have pages of their own.
+    pages = {name for name in home.__all__ if type(getattr(home, name)).__name__ == "module"}
+    missing = [name for name in set(home.__all__) - pages - {"__version__"} if f"{home.__name__}.{name}" not in listed]
+    assert not missing
+    unknown = {name for name in listed if name.rpartition(".")[0] == home.__name__} - {
+        f"{home.__name__}.{name}" for name in home.__all__
+    }
+    assert not unknown
