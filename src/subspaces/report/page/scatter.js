@@ -219,7 +219,7 @@ function scatter(data, sizes) {
 
   function select(label, names, chosen, change) {
     const options = names.map((name, i) => el("option", { value: i, selected: i === chosen }, name));
-    return el("label", null, label, el("select", { onchange: (event) => change(Number(event.target.value)) }, options));
+    return el("label", null, label, el("select", { "aria-label": label, onchange: (event) => change(Number(event.target.value)) }, options));
   }
 
   const controls = el("div", { class: "controls" });
