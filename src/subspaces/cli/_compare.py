@@ -69,7 +69,7 @@ def run(asked: Asked) -> None:
     options = asked.options()
     options["data"] = [record.absolute(path) for path in options["data"] or []]
     methods = _chosen(options["methods"])
-    out = None if options["out"] is None else Path(options["out"]).expanduser()
+    out = None if options["out"] is None else record.path_of(options["out"])
     if out is not None:
         check_target(out, force=options["force"], ours=FILES, inputs=options["data"])
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console, real_paths(options["data"]) as paths:

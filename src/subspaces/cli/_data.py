@@ -15,6 +15,7 @@ from subspaces.cli import _results as results
 from subspaces.cli._config import near
 from subspaces.cli._errors import Mistake
 from subspaces.cli._parser import Asked
+from subspaces.cli._record import path_of
 from subspaces.cli._targets import check_target, put_file, working_folder
 from subspaces.cli._words import say, say_json, table
 
@@ -161,7 +162,7 @@ def _get(options: dict[str, Any]) -> None:
         raise Mistake(f"there is no data {name}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}")
     if options["format"] not in ("csv", "npy"):
         raise Mistake(f"--format {options['format']} is not known: use csv or npy")
-    data, folder = DATA_SETS[name], Path(options["out"]).expanduser()
+    data, folder = DATA_SETS[name], path_of(options["out"])
     for key, value in options["set"].items():
         if key not in _parameters(data):
             raise Mistake(f"--set {key}={value}: {name} has no such parameter{near(key, _parameters(data))}")

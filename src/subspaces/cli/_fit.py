@@ -57,9 +57,12 @@ def _checked(options: dict[str, Any]) -> tuple[Method, Path, Any]:
     """The method, the target and the estimator; everything that can be refused without reading a row is."""
     if options["data"]:
         options["data"] = [record.absolute(path) for path in options["data"]]
-    if options["truth"] and options["truth"].lower().endswith(".npy"):
+    for name in ("truth", "names"):
         # A file, in place of a column.
-        options["truth"] = record.absolute(options["truth"])
+        if options[name] and options[name].lower().endswith(".npy"):
+            options[name] = record.absolute(options[name])
+    if options["checkpoint"]:
+        options["checkpoint"] = record.absolute(options["checkpoint"])
     method = method_of(options["method"])
     method.check(options["clusters"], options["dim"])
     given = dict(options["set"])
@@ -72,7 +75,7 @@ def _checked(options: dict[str, Any]) -> tuple[Method, Path, Any]:
     parse_bytes(options["memory-limit"])
     if options["out"] is None:
         options["out"] = DEFAULT_OUT if options["again"] is None else f"{options['again'].rstrip('/')}-again"
-    out = Path(options["out"]).expanduser()
+    out = record.path_of(options["out"])
     alone = out.suffix.lower() in LABEL_FILES
     if not options["dry-run"]:
         inputs = options["data"] or []

@@ -13,7 +13,7 @@ from subspaces.cli import _results as results
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake
 from subspaces.cli._parser import Asked
-from subspaces.cli._record import absolute, plain
+from subspaces.cli._record import absolute, path_of, plain
 from subspaces.cli._rows import Prepared, apply, read, real_paths
 from subspaces.cli._runs import PastRun, open_run
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, working_folder
@@ -29,13 +29,13 @@ def run(asked: Asked) -> None:
     # What was not given is as in the run.
     for name in ("missing", "memory-limit"):
         options[name] = asked.given.get(name)
-    out = None if options["out"] == "-" else Path(options["out"]).expanduser()
+    out = None if options["out"] == "-" else path_of(options["out"])
     if out is not None:
         if out.suffix.lower() not in LABEL_FILES:
             raise Mistake(f"--out {options['out']} must end in .csv or .npy, or be - for stdout")
         inputs = [absolute(path) for path in [*options["data"], options["model"]]]
         check_target(out, force=options["force"], inputs=inputs)
-    past = open_run(Path(options["model"]).expanduser())
+    past = open_run(path_of(options["model"]))
     reading = past.reading(options)
     reading["missing"] = reading["missing"] or "error"
     reading["memory-limit"] = reading["memory-limit"] or "1GB"

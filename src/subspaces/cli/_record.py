@@ -158,3 +158,8 @@ def _moment(seconds: float) -> str:
 def absolute(path: str) -> str:
     """A path as it is found from anywhere; stdin stays what it is."""
     return path if path == "-" else os.path.abspath(os.path.expanduser(path))
+
+
+def path_of(word: str) -> Path:
+    """The path that a word stands for; ~ of nobody we know stays what it is."""
+    return Path(os.path.expanduser(word))

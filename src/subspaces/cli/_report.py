@@ -24,8 +24,8 @@ from subspaces.sources import RowSource
 def run(asked: Asked) -> None:
     """Read the data of a run again and write its page."""
     options = asked.options()
-    folder = Path(options["run"]).expanduser()
-    out = folder / "report.html" if options["out"] is None else Path(options["out"]).expanduser()
+    folder = record.path_of(options["run"])
+    out = folder / "report.html" if options["out"] is None else record.path_of(options["out"])
     if not folder.is_dir():
         raise Mistake(f"{folder} is not the folder of a run")
     if out.suffix.lower() not in (".html", ".htm"):

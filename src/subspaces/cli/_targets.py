@@ -74,14 +74,16 @@ def put_folder(made: Path, target: Path) -> None:
     os.chmod(made, 0o777 & ~_umask())
     _sync(made)
     old: Path | None = None
-    if target.is_dir() and any(target.iterdir()):
-        old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-        os.replace(target, old)
     try:
+        if target.is_dir() and any(target.iterdir()):
+            old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+            os.replace(target, old)
         os.replace(made, target)
     except BaseException:
-        if old is not None:
+        if old is not None and any(old.iterdir()):
             os.replace(old, target)
+        elif old is not None:
+            old.rmdir()
         raise
     if old is not None:
         shutil.rmtree(old, ignore_errors=True)

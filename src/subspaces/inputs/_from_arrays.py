@@ -108,6 +108,9 @@ def _stored(path: Path, arrays: dict[str, Stored], key: str | None) -> Stored | 
     with reading(path, "NPY"):
         # A map reads nothing but the header.
         header = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(header, np.ndarray):
+        header.close()
+        raise UnreadableError(f"{path} is an .npz file, whatever its name says: call it .npz.")
     return Stored(header.shape, str(header.dtype), lambda: _read_npy(path))
 
 
