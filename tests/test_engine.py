@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
-from subspaces import FLS, KASP, KFlats, LandmarkSpectralClustering, _engine, open_rows
+from subspaces import FLS, KASP, LBF, KFlats, LandmarkSpectralClustering, _engine, open_rows
 
 models = pytest.mark.parametrize("name", feeds.MODELS)
 NAMES = [f"column {i}" for i in range(8)]
@@ -150,7 +150,8 @@ class TestLabels:
         for rows in (open_rows(saved(x, tmp_path), memory_limit="32MB"), x, np.tile(x, (2, 1))):
             model.fit(rows)
             assert len(model.labels_) == (len(rows) if isinstance(rows, np.ndarray) else len(x))
-        assert seen == [1000, len(x), 5000]
+        # First the shape of all rows, where they are not at hand, then the sample.
+        assert seen == [len(x), 1000, len(x), 2 * len(x), 5000]
 
 
 class TestOtherResults:
@@ -302,6 +303,18 @@ class TestRefused:
                 method(KINDS[kind](feeds.FLAT_ROWS[:, :7], tmp_path))
             with pytest.raises(ValueError, match="NaN"):
                 method(KINDS[kind](with_value(feeds.FLAT_ROWS, np.nan), tmp_path))
+
+    @pytest.mark.parametrize(("n_clusters", "message"), [(0, "n_clusters=0"), (10**6, "n_samples=")])
+    @pytest.mark.parametrize("model", [FLS(), LBF(), LandmarkSpectralClustering(), KASP()], ids=lambda each: repr(each))
+    def test_parameters_before_anything_is_read(self, model, n_clusters, message, tmp_path):
+        source = open_rows(
+            saved(feeds.FLAT_ROWS, tmp_path), checkpoint=tmp_path / "run", labels=tmp_path / "labels.npy"
+        )
+        source.blocks = source.take = lambda *arguments: pytest.fail("rows were read")
+        with pytest.raises(ValueError, match=message) as said:
+            clone(model).set_params(n_clusters=n_clusters).fit(source)
+        assert n_clusters == 0 or f"n_samples={len(feeds.FLAT_ROWS)}" in str(said.value)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.npy"]
 
     def test_no_blocks(self):
         with pytest.raises(ValueError, match="minimum of 1 is required"):

@@ -107,6 +107,10 @@ class BlockFeed(Feed):
         """Walk over all rows once, then take the rows to decide on."""
         self.rng = rng
         known = self._known_rows()
+        if known:
+            # Before anything is read: zeros that take no memory have the shape of the rows.
+            estimator._check_parameters(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
+        self._begin(estimator)
         if known is not None and 0 < known <= self._sample_size():
             # Few rows: they are all that is read.
             self.is_sampled, self.n_rows = False, known
@@ -124,9 +128,12 @@ class BlockFeed(Feed):
         index = np.arange(min(size, self.n_rows))
         if self.is_sampled:
             self.moments = moments
-            index = np.sort(sample_without_replacement(self.n_rows, size, random_state=rng))
+            index = np.sort(sample_without_replacement(self.n_rows, size, random_state=self.rng))
         self.rows = self._take(index)
         check_range(self.rows)
+
+    def _begin(self, estimator: BaseEstimator) -> None:
+        """What is to be done before the first pass."""
 
     def _sample_size(self) -> int:
         room = self.sample_bytes / (self.n_columns * self.dtype.itemsize)
@@ -159,15 +166,14 @@ class SourceFeed(BlockFeed):
         self._checkpoint: Checkpoint | None = None
         self._passes: Counter[str] = Counter()
 
-    def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
+    def _begin(self, estimator: BaseEstimator) -> None:
         folder = self._options.checkpoint
         if self._options.labels is not None:
             # A file that is there already is a result of the run that goes on, or none of ours.
             check_label_path(self._options.labels, overwrite=folder is not None and has_begun(folder))
         if folder is not None:
-            self._checkpoint = Checkpoint(folder, estimator, self._source, rng)
-            rng = self._checkpoint.rng
-        super().draw(estimator, rng)
+            self._checkpoint = Checkpoint(folder, estimator, self._source, self.rng)
+            self.rng = self._checkpoint.rng
 
     def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
         self._passes[name] += 1

@@ -58,7 +58,7 @@ N_STARTS_EACH = 3
 # Rows that one thread sums up.
 GROUP_ROWS = 8192
 # Dense psi that is kept between passes over rows in memory.
-KEPT_BYTES = 128 * 2**20
+KEPT_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
