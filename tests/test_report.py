@@ -142,6 +142,12 @@ def test_without_refits_there_is_no_verdict(flats):
         describe(flats, X, n_stability=-1)
 
 
+def test_refits_end_when_they_take_too_long(flats, monkeypatch):
+    monkeypatch.setattr("subspaces.report._stability.MOST_SECONDS", 0.0)
+    found = describe(flats, X, n_stability=3).data["stability"]
+    assert (len(found["fits"]), found["asked"]) == (1, 3)
+
+
 def test_a_refit_that_fails_is_told():
     few = X[:120]
     model = fitted(SSSC(3, n_in_sample=100, random_state=0), few)

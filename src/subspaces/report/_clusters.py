@@ -101,7 +101,7 @@ def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) ->
     some = at_most(np.arange(len(x)), MODEL_ROWS, np.random.RandomState(0))
     rows = x[some]
     preparation = prepare_rows(rows, center=True, unit=False)
-    found = model_clusters(preparation(rows), labels[some], n_clusters, affine=True)
+    found = model_clusters(preparation(rows), labels[some].astype(np.int32), n_clusters, affine=True)
     return preparation.restore(found.flats()), found.dims
 
 

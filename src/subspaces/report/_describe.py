@@ -75,7 +75,7 @@ def describe(
         How the clustering was made.
     n_stability : int
         How many times the model is fitted again with another seed, to most of the rows and at most 10,000 of them; 0
-        is not at all.
+        is not at all. No further fit begins after a minute.
     max_points : int
         Most points of the picture.
     random_state : int

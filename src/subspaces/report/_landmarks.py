@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse, vstack
 
 from subspaces._blocks import row_blocks
 from subspaces.flats import Beta2
@@ -72,11 +72,9 @@ def _weights(subject: Subject, rows: NDArray[Any]) -> csr_matrix | None:
     blocks = []
     for block in row_blocks(len(rows), 16 * features._n_features_out):
         for psi in features.blocks(model._preparation(rows[block])):
-            table = psi if issparse(psi) else csr_matrix(psi)
+            table: Any = psi if issparse(psi) else csr_matrix(psi)
             sums = np.asarray(table.sum(axis=1)).ravel()
             blocks.append(csr_matrix(table.multiply(1 / np.where(sums > 0, sums, 1)[:, None])))
-    from scipy.sparse import vstack
-
     return csr_matrix(vstack(blocks))
 
 

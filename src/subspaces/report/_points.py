@@ -44,7 +44,7 @@ def scatter(subject: Subject, facts: ClusterFacts, most: int, rng: np.random.Ran
         "confidence": None if confidence is None else numbers(confidence[index], 3),
         "views": views(subject, facts, index),
         "columns": [subject.columns[j] for j in columns],
-        "values": [numbers(row, 4) for row in subject.values[np.ix_(index, columns)]] if columns else [],
+        "values": [numbers(row, 4) for row in subject.values[index, : len(columns)]] if columns else [],
         "images": None if subject.pictures is None else subject.pictures.sheet(index.tolist()),
     }
 

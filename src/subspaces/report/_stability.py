@@ -20,6 +20,8 @@ from subspaces.report._subject import Subject
 ROW_SHARE = 0.8
 SAMPLE_ROWS = 10_000
 SQUARE_ROWS = 2_000
+# No further refit begins after this time.
+MOST_SECONDS = 60.0
 
 
 def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] | None, NDArray[np.float64] | None]:
@@ -29,8 +31,12 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
     """
     if count == 0 or "random_state" not in subject.model.get_params():
         return None, None
-    fits, kept = [], []
+    fits: list[dict[str, Any]] = []
+    kept = []
+    began = time.perf_counter()
     for other in _seeds(subject.model, count, seed):
+        if fits and time.perf_counter() - began > MOST_SECONDS:
+            break
         index = _other_rows(subject, np.random.RandomState(other))
         labels = subject.labels[index]
         start = time.perf_counter()
@@ -39,7 +45,7 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
         except (ValueError, RuntimeError, MemoryError) as error:
             fits.append({"seed": other, "failed": name_text(error, 300)})
             continue
-        entry = {
+        entry: dict[str, Any] = {
             "seed": other,
             "rows": len(index),
             "clusters": len(cluster_names(found)),
@@ -53,6 +59,7 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
         fits.append(entry)
     scores = [fit["adjusted_rand"] for fit in fits if fit.get("adjusted_rand") is not None]
     summary = {
+        "asked": count,
         "fits": fits,
         "mean": number(np.mean(scores), 4) if scores else None,
         "lowest": number(np.min(scores), 4) if scores else None,

@@ -72,14 +72,14 @@ def make_subject(
     x = _float_rows(X, "X")
     shown = x if values is None else _float_rows(values, "values", len(x))
     found, known = _labels(model, x, labels)
-    count = getattr(model, "n_clusters_", None) or getattr(model, "n_clusters", 0)
+    count = getattr(model, "n_clusters_", None) or getattr(model, "n_clusters", None)
     if confidence is None and known:
         confidence = getattr(model, "confidence_", None)
     return Subject(
         model=model,
         x=x,
         labels=found,
-        n_clusters=max(int(count) if not isinstance(count, str) else 0, int(found.max()) + 1),
+        n_clusters=max(int(count) if isinstance(count, int | np.integer) else 0, int(found.max()) + 1),
         confidence=None if confidence is None else _one_each("confidence", confidence, len(x)).astype(np.float64),
         values=shown,
         columns=_column_names(columns, shown.shape[1]),

@@ -39,7 +39,8 @@ function heatmap(width, { rows, columns, cell, across, down, label, stops = null
       const painted = empty || !stops ? null : blend(stops, found.share);
       const square = svg("rect", { x: left + j * size, y: top + i * size, width: Math.max(1, size - 1), height: Math.max(1, size - 1), rx: size > 20 ? 2 : 0, fill: painted ? rgb(painted) : empty ? "var(--raised)" : "var(--accent)", "fill-opacity": painted || empty ? null : 0.12 + 0.88 * found.share });
       parts.push(tipped(square, () => [found.about]));
-      if (size < 25 || !found.text) return;
+      // Many numbers, none of them zero, could not be read.
+      if (size < 25 || !found.text || (stops && columns.length > 20)) return;
       const shade = painted ? (bright(painted) ? "#111" : "#fff") : empty ? "var(--quiet)" : found.share > 0.5 ? "var(--paper)" : "var(--ink)";
       const node = text(left + (j + 0.5) * size - 0.5, top + (i + 0.5) * size + 3.5, found.text, { "text-anchor": "middle", "font-size": Math.min(11.5, (1.55 * size) / found.text.length), "pointer-events": "none" });
       node.style.fill = shade;

@@ -143,7 +143,7 @@ function seeds({ stability: data }) {
   return {
     id: "stability", title: "Stability over seeds",
     read: `The model was fitted again with other seeds, each time to other rows drawn from these, and clusters were matched. An adjusted Rand index of 1 means the same clusters, 0 means no more than chance.`,
-    body: [table(columns, data.fits, { narrow: true, label: "Refits" })],
+    body: [table(columns, data.fits, { narrow: true, label: "Refits" }), data.fits.length < data.asked ? el("p", { class: "small quiet" }, `${count(data.asked)} fits were asked for; the others would have taken too long.`) : null],
   };
 }
 
