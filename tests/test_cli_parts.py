@@ -368,3 +368,27 @@ class TestWords:
 
     def test_tables(self):
         assert table(["a", "b"], [["long name", "1"], ["x", "200"]]) == "a            b\nlong name    1\nx          200"
+
+
+class TestDocumentation:
+    """docs/command-line.md tells everything that can be asked for."""
+
+    @pytest.fixture
+    def page(self):
+        from pathlib import Path
+
+        return (Path(__file__).parent.parent / "docs" / "command-line.md").read_text()
+
+    def test_every_command_and_option(self, page):
+        for command in COMMANDS.values():
+            assert f"`{command.name} " in page or f"`{command.name}`" in page
+            for option in command.options:
+                assert f"--{option.name}" in page or f"--no-{option.name}" in page, option.name
+
+    def test_every_method_in_its_own_words(self, page):
+        for method in METHODS.values():
+            assert f"| `{method.name}` | {method.what} | `{method.title}` |" in page
+
+    def test_the_help_of_fit_names_every_method(self):
+        (option,) = (option for option in FIT.options if option.name == "method")
+        assert option.help == f"fls (default), {', '.join(name for name in METHODS if name != 'fls')}"

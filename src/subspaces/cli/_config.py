@@ -10,6 +10,8 @@ from subspaces.cli._errors import Mistake
 
 # What a run does not hand on when it is repeated: where results go, and how it talks.
 NOT_REPEATED = {"out", "force", "config", "again", "dry-run", "json", "quiet", "verbose", "checkpoint"}
+# What points to a configuration is not in one.
+POINTERS = {"config", "again"}
 # No configuration is longer; anything else is another file.
 MOST_BYTES = 64 * 2**20
 
@@ -18,7 +20,7 @@ def near(word: str, known: Iterable[str]) -> str:
     """A question after the name that was meant, where one is like `word`."""
     from difflib import get_close_matches
 
-    found = get_close_matches(word, list(known), 1, 0.6)
+    found = get_close_matches(word, list(known), 1, 0.7)
     return f"; did you mean {found[0]}?" if found else ""
 
 
@@ -99,8 +101,10 @@ def _checked(content: Mapping[str, Any], path: Path, command: Any) -> list[tuple
             if not isinstance(value, bool):
                 raise Mistake(f"{path}: {key} {value!r:.80} must be true or false")
             name, value = name[3:], not value
-        if name not in options or name in ("config", "again"):
-            raise Mistake(f"{path}: {key} is no option of subspaces {command.name}{near(name, options)}")
+        if name not in options or name in POINTERS:
+            raise Mistake(
+                f"{path}: {key} is no option of subspaces {command.name}{near(name, options.keys() - POINTERS)}"
+            )
         if name in found:
             raise Mistake(f"{path}: {key} is given twice")
         found[name] = value

@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import errno
+import re
 
 from subspaces.cli._words import one_line
 
 # What checks raise, what numbers that are too large for any method raise, and what a small machine raises.
 MISTAKES = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError, RecursionError)
 FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+# What the library calls a parameter, the command line calls an option.
+NAMES = {"n_clusters": "-k", "subspace_dim": "--dim", "random_state": "--seed"}
+NAMES |= {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "checkpoint",
+        "columns",
+        "device",
+        "drop",
+        "image_shape",
+        "image_size",
+        "key",
+        "max_clusters",
+        "memory_limit",
+        "missing",
+        "names",
+        "pca",
+        "truth",
+        "whiten_drop",
+    )
+}
+NAMED = re.compile(rf"^({'|'.join(NAMES)})=('[^']*'|\([^)]*\)|[^\s'(]+)")
 
 
 class Mistake(ValueError):
@@ -32,7 +57,9 @@ def explain(error: BaseException) -> str:
         return f"the numbers are too large or too small to work with ({text}): scale the columns, as by --standardise"
     if isinstance(error, RecursionError):
         return "what was given is nested too deeply"
-    return text or f"{type(error).__name__} without a word"
+    if not text:
+        return f"{type(error).__name__} without a word"
+    return NAMED.sub(lambda found: f"{NAMES[found[1]]} {found[2].strip(chr(39))}", text)
 
 
 def _explain_system(error: OSError, text: str) -> str:

@@ -24,6 +24,7 @@ from subspaces.cli._parser import Asked
 from subspaces.cli._rows import Prepared, files_of, fit_rows, known_rows, prepare, read, real_paths
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, put_folder, working_folder
 from subspaces.cli._words import say, say_json, seconds_text
+from subspaces.inputs import Table
 from subspaces.sources import RowSource, parse_bytes
 
 RUN_FILES = ("labels.csv", "labels.npy", "model.subspaces", "preparation.subspaces", "run.json", "report.html")
@@ -41,7 +42,7 @@ def run(asked: Asked) -> None:
             files = record.described_files([] if options["data"] == ["-"] else files_of(paths))
             _compare_with_before(options, files, console)
             if options["dry-run"]:
-                document = _planned(model, method, prepare(table, {**options, "pca": None}, console), options)
+                document = _planned(model, method, table, options)
             else:
                 prepared = prepare(table, options, console)
                 with working_folder(out) as folder:
@@ -218,12 +219,17 @@ def _repeated(options: Mapping[str, Any]) -> Path | None:
     return None
 
 
-def _planned(model: Any, method: Method, prepared: Prepared, options: Mapping[str, Any]) -> dict[str, Any]:
+def _planned(model: Any, method: Method, table: Table, options: Mapping[str, Any]) -> dict[str, Any]:
     """What the fit would do."""
     from dataclasses import asdict
 
-    n, p = known_rows(prepared.rows), options["pca"] or prepared.n_columns
-    dtype = prepared.rows.dtype
+    n, p = known_rows(table.rows), len(table.columns)
+    if options["clusters"] != "auto" and options["clusters"] > n:
+        raise Mistake(f"-k {options['clusters']} must be between 1 and {n}: there are {n} rows")
+    if (options["pca"] or 0) > min(n, p):
+        raise Mistake(f"--pca {options['pca']} must be between 1 and {min(n, p)}: there are {n} rows of {p} columns")
+    p = (options["pca"] or p) - options["whiten-drop"]
+    dtype = table.rows.dtype
     dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
     if hasattr(model, "plan"):
         plan = model.plan(n, p, dtype=dtype, memory_limit=options["memory-limit"])

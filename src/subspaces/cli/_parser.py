@@ -44,10 +44,15 @@ def parse(arguments: Sequence[str]) -> tuple[str, Any]:
     """The module that runs the command, and what it was given."""
     parser = build()
     options, unknown = parser.parse_known_args(list(arguments))
+    if options.command in COMMANDS and any(word.many for word in COMMANDS[options.command].words):
+        # Argparse wants all data in one place; people write fit -k 3 a.csv --seed 1 b.csv.
+        more = [word for word in unknown if not word.startswith("-") or word == "-"]
+        unknown = [word for word in unknown if word not in more]
+        options.data = [*getattr(options, "data", []), *more]
     if unknown:
-        known = [flag for action in options.parser._actions for flag in action.option_strings]
-        word = unknown[0].partition("=")[0]
-        options.parser.error(f"{unknown[0]} is not known{near(word, known)}")
+        known = [flag.lstrip("-") for action in options.parser._actions for flag in action.option_strings]
+        guess = near(unknown[0].partition("=")[0].lstrip("-"), known).replace("mean ", "mean --")
+        options.parser.error(f"{unknown[0]} is not known{guess}")
     given = {name: value for name, value in vars(options).items() if name not in ("parser", "home", "command")}
     if options.command in COMMANDS:
         command = COMMANDS[options.command]
