@@ -171,7 +171,7 @@ def test_other_coordinates_and_views_can_be_chosen(opened):
     middle = points(page, 0).get_attribute("d")
     page.locator("select[aria-label=View]").select_option(label="Between the clusters")
     assert len({before, middle, points(page, 0).get_attribute("d")}) == 3
-    assert page.locator(".anchor").all_text_contents() == ["0", "1", "2"]
+    assert page.locator(".anchor.number").all_text_contents() == ["0", "1", "2"]
     assert page.locator("select[aria-label=Across]").count() == 0
 
 

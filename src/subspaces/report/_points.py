@@ -80,7 +80,7 @@ def views(subject: Subject, facts: ClusterFacts, index: NDArray[np.intp]) -> lis
             table, name, axis = principal_components(table), "Distances to the flats", "principal component"
         elif not hasattr(model, "eigenvalues_"):
             name = "Rows as the model transforms them"
-        note = "Rows at the same place are the same to the model; further coordinates tell further clusters apart."
+        note = "Rows near each other are alike to the model; further coordinates tell further clusters apart."
         found.append(_view(name, axis, note, table))
     mean = rows.mean(axis=0, dtype=np.float64)
     some = rows[:: max(1, len(rows) // DIRECTION_ROWS)] if rows.shape[1] > DIRECTION_ROWS else rows

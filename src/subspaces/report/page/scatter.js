@@ -38,9 +38,12 @@ function scatter(data, sizes) {
       else path.style.fill = color(cluster);
       return path;
     });
-    const anchors = (data.views[state.view].anchors || []).map(([x, y, cluster]) => text(across(x), up(y) + 4, cluster, { class: "anchor", "text-anchor": "middle" }));
+    const anchors = (data.views[state.view].anchors || []).map(([x, y, cluster]) => text(across(x), up(y) + 4, cluster, { class: "anchor number", "text-anchor": "middle" }));
+    const axes = data.views[state.view].anchors ? [] : [
+      text(width - 8, height - 8, `${axisName(0)} →`, { class: "anchor", "text-anchor": "end" }),
+      data.views[state.view].points.length > 1 ? text(8, 16, `↑ ${axisName(1)}`, { class: "anchor" }) : null];
     const ring = svg("circle", { class: "ring off", r: size + 4 });
-    const node = picture(width, height, `Rows as points, coloured by cluster: ${axisName(0)} across, ${axisName(1)} upwards`, ...nodes, ...anchors, ring);
+    const node = picture(width, height, `Rows as points, coloured by cluster: ${axisName(0)} across, ${axisName(1)} upwards`, ...nodes, ...anchors, ...axes, ring);
     node.setAttribute("tabindex", "0");
     node.querySelector("title").remove();
     screen = { node, placed, ring, width, height, nodes };
@@ -153,7 +156,7 @@ function scatter(data, sizes) {
     const i = screen.placed.findIndex((each) => each);
     if (i < 0) return;
     const [dx, dy] = [across(place(i, 0)) - screen.placed[i][0], up(place(i, 1)) - screen.placed[i][1]];
-    for (const each of screen.node.querySelectorAll("path, .anchor")) each.setAttribute("transform", `translate(${dx} ${dy})`);
+    for (const each of screen.node.querySelectorAll("path, .anchor.number")) each.setAttribute("transform", `translate(${dx} ${dy})`);
     screen.ring.classList.add("off");
     tip.hide();
   }
