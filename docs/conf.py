@@ -37,6 +37,8 @@ default_role = "py:obj"
 html_math_renderer = "mathml"
 # Quotes in docstrings are those of code.
 smartquotes = False
+# Blocks that name no language are commands.
+highlight_language = "none"
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist", "attrs_block"]
 myst_heading_anchors = 3
@@ -71,13 +73,17 @@ html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"index": [], "start": []}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "show_prev_next": True,
-    "secondary_sidebar_items": ["page-toc"],
+    # Pages of wide tables have all the room.
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        **{page: [] for page in ["index", "which-method", "methods", "paper", "choosing", "benchmarks"]},
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

@@ -70,7 +70,7 @@ def test_pieces_are_found():
     assert sum(1 for page in PAGES for _ in commands_of(page)) > 5
 
 
-MODULES = ["", ".kernels", ".metrics", ".datasets", ".plots", ".theory", ".self_expression"]
+MODULES = ["", ".kernels", ".metrics", ".datasets", ".plots", ".theory", ".self_expression", ".inputs", ".report"]
 
 
 @pytest.mark.parametrize("module", MODULES)

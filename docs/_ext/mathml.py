@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -10,9 +11,9 @@ from sphinx.application import Sphinx
 
 
 def mathml(node: nodes.Element, **options: Any) -> str:
-    """The formula of a node; a slash takes no more room than in print."""
+    """The formula of a node; slashes and bars take no more room than in print."""
     found = tex2mathml(node.astext(), **options)
-    return found.replace('<mo stretchy="false">/</mo>', '<mo stretchy="false" lspace="0" rspace="0">/</mo>')
+    return re.sub(r'<mo stretchy="false">([/|])</mo>', r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
 
 
 def visit_inline(translator: Any, node: nodes.math) -> None:
