@@ -5,6 +5,7 @@ import re
 import struct
 import warnings
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 
@@ -28,8 +29,9 @@ from subspaces import (
     NystromSpectralClustering,
 )
 from subspaces.datasets import make_subspaces
+from subspaces.flats import Flats
 from subspaces.report import Report, Run, describe
-from subspaces.report._clusters import cluster_facts, fitted_flats
+from subspaces.report._clusters import _telling_dims, cluster_facts, fitted_flats
 from subspaces.report._examples import example_rows, telling
 from subspaces.report._pictures import pictures_of, png, shrunk
 from subspaces.report._plain import name_text, number, to_json
@@ -233,6 +235,20 @@ def test_flats_of_labels_have_the_dimensions_of_the_subspaces():
     assert fitted_flats(wide, labels, 2)[1].tolist() == [1, 3]
     assert fitted_flats(wide, labels, 2)[0].bases.shape[1] == 300
     assert flats.bases.shape[1] == 8
+
+
+def test_flats_that_pass_near_every_row_are_told_by_their_leading_directions():
+    # Two Gaussians with directions of their own, each of them in all of ten columns: 91 % of the spread in two.
+    rng = np.random.RandomState(0)
+    scales = np.array([9.0, 9.0] + [1.0] * 8)
+    rows = np.concatenate([rng.standard_normal((400, 10)) * each for each in (scales, scales[::-1])])
+    labels = np.repeat([0, 1], 400).astype(np.int32)
+    flats = Flats(np.zeros((2, 10)), np.stack([np.eye(10)[:, :8], np.eye(10)[:, ::-1][:, :8]]))
+    subject = replace(subject_of(fitted(KFlats(2, random_state=0)), X), x=rows, labels=labels.astype(np.int64))
+    assert _telling_dims(subject, flats, np.array([8, 8])).tolist() == [2, 2]
+    assert _telling_dims(subject, flats, np.array([1, 6])).tolist() == [1, 2]
+    # Narrow flats stay as they are.
+    assert _telling_dims(subject, flats, np.array([5, 5])).tolist() == [5, 5]
 
 
 def test_outliers_are_in_no_cluster():

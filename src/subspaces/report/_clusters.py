@@ -23,6 +23,10 @@ from subspaces.rows import prepare_rows
 Floats = NDArray[np.float64]
 
 BOX = (5, 25, 50, 75, 95)
+# Flats of more than this share of the columns pass near every row and hide what tells clusters apart; the directions
+# that hold the second share of the spread of a cluster show it.
+WIDE_SHARE = 0.5
+TELLING_SPREAD = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +60,7 @@ class ClusterFacts:
 def cluster_facts(subject: Subject) -> ClusterFacts:
     """Everything that follows from rows, labels and flats, by one pass over blocks of rows."""
     flats, dims, given = _flats(subject)
-    dims = np.where(subject.sizes > 0, dims, 0)
+    dims = np.where(subject.sizes > 0, _telling_dims(subject, flats, dims), 0)
     distances, row_bytes, scaled = _distances(subject, flats, dims, given=given)
     n, k = subject.n_rows, subject.n_clusters
     own, other = np.full(n, np.nan), np.full(n, np.nan)
@@ -94,6 +98,17 @@ def _flats(subject: Subject) -> tuple[Flats, NDArray[np.int64], bool]:
     flats = Flats(on_host(flats.centers), on_host(flats.bases))
     dims = np.minimum(getattr(model, "cluster_dims_", np.full(k, flats.dim)), flats.dim)
     return flats, dims.astype(np.int64), True
+
+
+def _telling_dims(subject: Subject, flats: Flats, dims: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`dims` (K,), with fewer leading directions of flats that are too wide to tell anything."""
+    told = dims.copy()
+    for k in np.flatnonzero(dims > WIDE_SHARE * subject.x.shape[1]):
+        rows = subject.x[subject.members(int(k))] - flats.centers[k]
+        along = np.square(rows @ flats.bases[k]).sum(axis=0, dtype=np.float64)
+        wanted = TELLING_SPREAD * np.square(rows).sum(dtype=np.float64)
+        told[k] = min(dims[k], np.searchsorted(np.cumsum(along), wanted) + 1)
+    return told
 
 
 def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) -> tuple[Flats, NDArray[np.int64]]:

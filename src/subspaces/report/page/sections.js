@@ -58,7 +58,7 @@ function clusterTable({ clusters, residuals: { given } }) {
   const note = given ? "" : " The model has no flats of its own: these are fitted to the rows of each cluster.";
   return {
     id: "clusters", title: "Clusters", body: [table(columns, clusters, { sortable: true, label: "Clusters" })],
-    read: `A cluster is described by a flat, a point, line, plane or more around which its rows lie. Distances and confidence are medians; a good cluster is much nearer to its own flat than to the next.${note} Press a heading to sort.`,
+    read: `A cluster is described by a flat, a point, line, plane or more around which its rows lie; of one that would fill more than half of the columns, the directions of 90 % of its spread are taken. Distances and confidence are medians; a good cluster is much nearer to its own flat than to the next.${note} Press a heading to sort.`,
   };
 }
 
