@@ -54,5 +54,5 @@ docs: .venv/docs-ready
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf docs/_build docs/gallery docs/api/generated docs/api/examples docs/sg_execution_times.rst
+	rm -rf docs/_build docs/gallery docs/api/generated docs/api/examples
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis subspaces-demo.png

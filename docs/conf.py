@@ -58,7 +58,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
-    "min_reported_time": 1,
+    "write_computation_times": False,
     "backreferences_dir": "api/examples",
     "doc_module": ("subspaces",),
     "inspect_global_variables": False,
