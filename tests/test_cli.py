@@ -199,7 +199,18 @@ class TestEndings:
         assert done.stdout.split()[-1] == "0"
         assert done.stderr == ""
 
-    def test_an_interrupt_leaves_nothing(self, tmp_path):
+    @pytest.mark.parametrize(("where", "code"), [("/dev/full", 2), ("&-", 0)])
+    def test_results_that_nobody_can_write_down(self, where, code):
+        done = subprocess.run(
+            f'"{sys.executable}" -m subspaces data list >{where}', shell=True, capture_output=True, text=True
+        )
+        assert done.returncode == code
+        assert done.stderr.count("\n") == (1 if code else 0)
+
+    @pytest.mark.parametrize(
+        ("number", "code", "words_told"), [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "")]
+    )
+    def test_an_interrupt_leaves_nothing(self, number, code, words_told, tmp_path):
         np.save(tmp_path / "rows.npy", np.random.RandomState(0).standard_normal((30_000, 60)))
         words = ["fit", str(tmp_path / "rows.npy"), "-k", "5", "--out", str(tmp_path / "run")]
         with subprocess.Popen(
@@ -213,13 +224,13 @@ class TestEndings:
                     assert time.monotonic() < until
                     time.sleep(0.05)
                 time.sleep(0.3)
-                program.send_signal(signal.SIGINT)
+                program.send_signal(number)
                 out, told = program.communicate(timeout=60)
             finally:
                 program.kill()
-        assert program.returncode == 130
+        assert program.returncode == code
         assert out == ""
-        assert told == "interrupted\n"
+        assert told == words_told
         assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
 
     def test_words_that_were_nearly_right_are_guessed(self, capsys):

@@ -27,6 +27,10 @@ DEBUG_VARIABLE = "SUBSPACES_DEBUG"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Words that make no command end in SystemExit, as in argparse."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for name in ("stdout", "stderr"):
+        # A stream that is closed, as by >&-, is none at all.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the program runs
     home, options = parse(given)
     try:
         with _terminable():

@@ -109,7 +109,7 @@ METHODS: dict[str, Method] = {
             "slbf",
             "SLBF",
             "spectral clustering by the distances of rows to each other's local flats; quadratic in the rows",
-            lambda n, p: 0.5 + (2e-7 + 5e-9 * p) * n**2,
+            lambda n, p: 0.5 + 0.04 * p + (2e-7 + 5e-9 * p) * n**2,
         ),
         Method(
             "ssc",
