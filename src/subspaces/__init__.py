@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subspaces import datasets, kernels, metrics, plots, self_expression, theory
+    from subspaces import datasets, inputs, kernels, metrics, plots, report, self_expression, theory
     from subspaces.best_fit_flats import LBF
     from subspaces.flats import Beta2, Flats
     from subspaces.fls import FLS
@@ -34,11 +34,13 @@ __all__ = [
     "NystromSpectralClustering",
     "__version__",
     "datasets",
+    "inputs",
     "kernels",
     "load",
     "metrics",
     "open_rows",
     "plots",
+    "report",
     "self_expression",
     "theory",
 ]
@@ -61,7 +63,7 @@ _HOMES = {
     "load": "saving",
     "open_rows": "sources",
 }
-_MODULES = ("datasets", "kernels", "metrics", "plots", "self_expression", "theory")
+_MODULES = ("datasets", "inputs", "kernels", "metrics", "plots", "report", "self_expression", "theory")
 
 
 def __getattr__(name: str) -> Any:
