@@ -54,7 +54,7 @@ from subspaces.spectral import (
 R = TypeVar("R")
 # Starts of k-means; and of each of several numbers of eigenvectors, where all that comes of them is refined.
 N_STARTS = 10
-N_STARTS_EACH = 3
+N_STARTS_EACH = 2
 # Rows that one thread sums up.
 GROUP_ROWS = 8192
 # Dense psi that is kept between passes over rows in memory.

@@ -33,7 +33,7 @@ PILOT_LANDMARKS = 700
 PILOT_DIMS = (2, 4)
 # Whether clusters differ in size is a fine question: more ways to make parts answer it, and separation must gain more
 # than it does by chance.
-MIDDLE_DRAWS = 3
+MIDDLE_DRAWS = 2
 UNEVEN_MARGIN = 0.3
 # Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
 # than this.
