@@ -98,7 +98,7 @@ def confidence(
     """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole.
 
     What all landmarks say `together` (n, K) counts like one more opinion of each row, and not for the whole, since the
-    labels come from it. Where the labels were `voted` by the opinions, agreement is that of the opinions with each other.
+    labels come from it. Where the labels were `voted` by the opinions, agreement is that of these with each other.
     """
     heard = [*opinions] if together is None else [*opinions, together]
     own = np.mean([each[np.arange(len(labels)), labels] for each in heard], axis=0)

@@ -19,7 +19,7 @@ from subspaces.joins import join_by_modularity, part_graphs
 from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, modularity
 from subspaces.partition import assign, partition_of_labels, settle
-from subspaces.search import PILOT_ROWS, FlatSetting, draw_sample, setting_graph
+from subspaces.search import FEW_ROWS_LANDMARKS, PILOT_ROWS, FlatSetting, draw_sample, setting_graph
 from subspaces.spectral import embed
 
 # Numbers of clusters whose relative modularity is this near to the largest are as good.
@@ -37,7 +37,7 @@ def decide_by_graph(
     """
     counts = range(2, min(max_clusters, len(rows)) + 1)
     found: dict[int, list[tuple[float, Labels]]] = {count: [] for count in counts}
-    sample = draw_sample(rows, settings, rng, PILOT_ROWS)
+    sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=FEW_ROWS_LANDMARKS)
     for setting in settings:
         psi, _, spectrum = setting_graph(setting, sample, counts[-1] + 4)
         graphs = part_graphs(psi, embed(psi, spectrum), counts[-1] // 2 + 1, rng)

@@ -25,11 +25,12 @@ from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
 SAMPLE_ROWS = 10_000
-SAMPLE_LANDMARKS = 1000
+SAMPLE_LANDMARKS = 700
 SAMPLE_NEAREST = 8
 # Linear or affine is a coarse question: fewer rows answer it.
 PILOT_ROWS = 2500
-PILOT_LANDMARKS = 700
+# Where these are all rows there are, more landmarks cost little.
+FEW_ROWS_LANDMARKS = 1000
 PILOT_DIMS = (2, 4)
 # Whether clusters differ in size is a fine question: more ways to make parts answer it, and separation must gain more
 # than it does by chance.
@@ -135,8 +136,8 @@ def choose_setting(
         return Search(settings[0], [], kind)
     trials: list[FlatSetting] = []
     few = len(rows) <= PILOT_ROWS
+    n_landmarks = FEW_ROWS_LANDMARKS if few else SAMPLE_LANDMARKS
     if len({setting.affine for setting in settings}) == 2:
-        n_landmarks = SAMPLE_LANDMARKS if few else PILOT_LANDMARKS
         sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=n_landmarks)
         asked = settings if few else pilot_settings(settings)
         trials = try_settings(asked, sample, n_clusters, rng)
@@ -144,7 +145,7 @@ def choose_setting(
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
     if not trials or not few:
-        sample = draw_sample(rows, settings, rng, SAMPLE_ROWS)
+        sample = draw_sample(rows, settings, rng, SAMPLE_ROWS, max_landmarks=n_landmarks)
         settings = climb(settings, lambda some: try_settings(some, sample, n_clusters, rng))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
