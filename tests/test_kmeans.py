@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from subspaces import _blocks
 from subspaces import kmeans as module
-from subspaces.kmeans import kmeans, lloyd, move_centers, move_many_centers, nearest_centers, spread_rows
+from subspaces.kmeans import kmeans, lloyd, move_centers, nearest_centers, spread_rows
 
 # One run of every test walks its rows in blocks of 16, one in a single block.
 pytestmark = pytest.mark.usefixtures("block_bytes")
@@ -85,46 +85,6 @@ class TestLloyd:
         runs = lloyd(x, start, max_iter=1)
         np.testing.assert_allclose(runs.points[0], [[-2.25], [-20.0], [10.0]])
         assert lloyd(x, start, max_iter=50).inertia == pytest.approx([0.5, 0.5])
-
-
-class TestManyCenters:
-    """Rows look only near the centre they had."""
-
-    @staticmethod
-    def rows(dtype=np.float32):
-        rng = np.random.default_rng(0)
-        return (rng.standard_normal((4000, 3)) @ rng.standard_normal((3, 12))).astype(dtype)
-
-    def test_where_every_hub_sees_all_they_are_the_steps_of_lloyd(self, monkeypatch):
-        x = self.rows(np.float64)
-        monkeypatch.setattr(module, "SEEN_FROM", module.N_HUBS)
-        expected = move_centers(x, x[None, :200], max_iter=4, tolerance=0)[0]
-        np.testing.assert_allclose(move_many_centers(x, x[:200], n_steps=4), expected)
-
-    def test_few_are_missed(self):
-        x = self.rows()
-        found = move_many_centers(x, x[:400], n_steps=5)
-        steps = [lloyd(x, x[None, :400], max_iter=n, tolerance=0).inertia[0] for n in (4, 5)]
-        inertia = lloyd(x, found[None], max_iter=0).inertia[0]
-        assert inertia < 1.01 * steps[1]
-        assert inertia < steps[0]
-        assert found.dtype == np.float32
-
-    def test_threads_and_blocks_do_not_matter(self, monkeypatch):
-        x = self.rows()
-        found = move_many_centers(x, x[:300], n_steps=3)
-        with threadpool_limits(1):
-            np.testing.assert_array_equal(move_many_centers(x, x[:300], n_steps=3), found)
-        monkeypatch.setattr(_blocks.row_blocks, "__kwdefaults__", {"block_rows": None, "budget": 1})
-        np.testing.assert_array_equal(move_many_centers(x, x[:300], n_steps=3), found)
-
-    @pytest.mark.parametrize("k", [1, 49, 51, 60])
-    def test_copies_and_few_centers(self, k):
-        x = np.repeat(self.rows()[:20], 5, axis=0)
-        found = move_many_centers(x, x[:k], n_steps=3)
-        assert found.shape == (k, 12)
-        # Centres without rows go to rows.
-        assert lloyd(x, found[None], max_iter=0).inertia[0] < 1e-6 or k < 20
 
 
 class TestKmeans:

@@ -27,6 +27,7 @@ from subspaces import FLS, LBF, LandmarkSpectralClustering
 from subspaces._threads import n_threads
 from subspaces.datasets import load_mnist
 from subspaces.flats import nearest
+from subspaces.landmarks import LLOYD_STEPS
 from subspaces.metrics import clustering_accuracy
 from subspaces.search import SAMPLE_LANDMARKS
 
@@ -59,7 +60,7 @@ def rounds(**functions: Callable[[], Any]) -> tuple[dict[str, float], dict[str, 
 def blas_floor(model: FLS, X: np.ndarray) -> Callable[[], None]:
     """The matrix products that a fit of MNIST cannot avoid, in blocks as large as suit BLAS.
 
-    One k-means step of the landmarks, distances of landmarks to rows to find neighbours, rows times all basis vectors;
+    k-means steps of the landmarks, distances of landmarks to rows to find neighbours, rows times all basis vectors;
     and the same on the sample that the settings are tried on.
     """
     rng = np.random.RandomState(0)
@@ -71,7 +72,7 @@ def blas_floor(model: FLS, X: np.ndarray) -> Callable[[], None]:
         b = rng.standard_normal((p, right)).astype(np.float32)
         return [(X[start : start + 2048], b) for start in range(0, left, 2048)]
 
-    work = product(min(n, 20 * count), count) + product(n, count) + product(n, count * dim)
+    work = product(min(n, 20 * count), count) * LLOYD_STEPS + product(n, count) + product(n, count * dim)
     for trial in tries:
         rows = min(n, trial.get("n_rows", 10_000))
         work += product(rows, SAMPLE_LANDMARKS * trial["subspace_dim"])

@@ -51,7 +51,7 @@ from subspaces.voting import Voter, matched_voters, named_scores, of_one_kind, o
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows.
-FLAT_ROWS = 1500
+FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0

@@ -17,9 +17,6 @@ SEED_ROWS = 10_000
 SEED_ROWS_PER_CENTER = 20
 # Up to this many centres the nearest is found for all rows at once, one centre after another.
 FEW_CENTERS = 64
-# Hubs among many centres, and how many of the nearest ones a centre is seen from.
-N_HUBS = 50
-SEEN_FROM = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,55 +52,31 @@ def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 
     A start stops when none of its centres moves by more than `tolerance` times the variance of the rows. A centre that
     loses all its rows is moved to the row farthest from its own centre.
     """
-    columns, mean_of = _columns(x), _Means(x, centers.shape[1])
-    limit = tolerance * float(mean_of.wide.var(axis=0).sum()) / max(1, x.shape[1])
+    n, p = x.shape
+    k = centers.shape[1]
+    columns = _columns(x)
+    wide = x.astype(np.float64, copy=False)
+    member = csc_matrix((np.ones(n), np.zeros(n, np.int32), np.arange(n + 1, dtype=np.int32)), shape=(k, n))
+    limit = tolerance * float(wide.var(axis=0).sum()) / max(1, p)
     points = centers.astype(x.dtype)
     active = np.arange(len(points))
     for _ in range(max_iter):
         before = points[active]
         for start, labels in zip(active, _assign(columns, before), strict=True):
-            points[start] = mean_of(labels, points[start])
+            # Each row is in one cluster, so that only the indices change.
+            member.indices = labels
+            sizes = np.bincount(labels, minlength=k)
+            moved = (member @ wide) / np.maximum(sizes, 1)[:, None]
+            empty = np.flatnonzero(sizes == 0)
+            if len(empty):
+                farthest = np.argsort(-_squared_distances(x, points[start], labels), kind="stable")
+                # Fewer rows than centres: some are used twice.
+                moved[empty] = x[np.resize(farthest, len(empty))]
+            points[start] = moved
         active = active[np.square(points[active] - before).sum(axis=2).max(axis=1) > limit]
         if not len(active):
             break
     return points
-
-
-def move_many_centers(x: Array, centers: Array, *, n_steps: int) -> Array:
-    """Where some steps of Lloyd's iteration on `x` (n, p) move `centers` (k, p), or nearly so, for hundreds of them.
-
-    At first a row looks at all centres, and from then on at those near the one it had, which costs little and misses
-    few: each centre is seen from some hubs, the nearest of a few centres, and a row from the hub nearest to its own.
-    """
-    mean_of = _Means(x, len(centers))
-    labels = _assign(_columns(x), centers[None])[0]
-    for step in range(n_steps):
-        if step:
-            labels = _assign_near(x, centers, labels, first_hub=step)
-        centers = mean_of(labels, centers).astype(x.dtype)
-    return centers
-
-
-class _Means:
-    """Means of rows (n, p) by their labels, in float64."""
-
-    def __init__(self, x: Array, k: int) -> None:
-        n = len(x)
-        self.x, self.wide = x, x.astype(np.float64, copy=False)
-        # Each row is in one cluster, so that only the indices change.
-        self._member = csc_matrix((np.ones(n), np.zeros(n, np.int32), np.arange(n + 1, dtype=np.int32)), shape=(k, n))
-
-    def __call__(self, labels: Labels, centers: Array) -> NDArray[np.float64]:
-        """New centres (k, p) from labels (n,); one without rows goes to the row farthest from its own centre."""
-        self._member.indices = labels
-        sizes = np.bincount(labels, minlength=len(centers))
-        moved: NDArray[np.float64] = (self._member @ self.wide) / np.maximum(sizes, 1)[:, None]
-        empty = np.flatnonzero(sizes == 0)
-        if len(empty):
-            farthest = np.argsort(-_squared_distances(self.x, centers, labels), kind="stable")
-            # Fewer rows than centres: some are used twice.
-            moved[empty] = self.x[np.resize(farthest, len(empty))]
-        return moved
 
 
 def _columns(x: Array) -> Array:
@@ -128,32 +101,6 @@ def _assign(columns: Array, centers: Array) -> Labels:
 
     in_threads(lambda: assign, row_blocks(columns.shape[1], 2 * starts * k * columns.itemsize))
     return labels
-
-
-def _assign_near(x: Array, centers: Array, labels: Labels, *, first_hub: int) -> Labels:
-    """Labels (n,) of the nearest centre (k, p) that is seen from the hub nearest to the one each row of `x` had."""
-    half_norms = np.einsum("kp,kp->k", centers, centers) / 2
-    # They lie in no order, so any of them are as good; other ones in each step see what was missed.
-    stride = -(-len(centers) // N_HUBS)
-    hubs = np.arange(first_hub % stride, len(centers), stride)
-    table = half_norms[hubs] - centers @ centers[hubs].T
-    count = min(SEEN_FROM, len(hubs))
-    seen = table <= np.partition(table, count - 1, axis=1)[:, count - 1, None]
-    at_hub = table.argmin(axis=1)[labels]
-    order = np.argsort(at_hub, kind="stable")
-    bounds = np.searchsorted(at_hub[order], np.arange(len(hubs) + 1))
-    found = np.empty_like(labels)
-
-    def look(hub: int) -> None:
-        near = np.flatnonzero(seen[:, hub])
-        factors, offsets = centers[near].T, half_norms[near]
-        rows = order[bounds[hub] : bounds[hub + 1]]
-        for block in row_blocks(len(rows), 2 * len(near) * x.itemsize):
-            some = rows[block]
-            found[some] = near[(offsets - x[some] @ factors).argmin(axis=1)]
-
-    in_threads(lambda: look, range(len(hubs)))
-    return found
 
 
 def _first_smallest(table: Array) -> NDArray[np.uint8]:

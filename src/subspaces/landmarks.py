@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from subspaces._array import Array
-from subspaces.kmeans import move_centers, move_many_centers
+from subspaces.kmeans import move_centers
 
 # k-means needs no more rows than this for each landmark, and no more steps (Chen and Cai, AAAI 2011).
 ROWS_PER_LANDMARK = 20
 LLOYD_STEPS = 5
-# From this many landmarks on, rows look for the nearest only near the one they had.
-MANY_LANDMARKS = 500
 
 
 def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.RandomState) -> Array:
@@ -26,6 +24,4 @@ def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.Random
         return x[rng.choice(len(x), count, replace=False)]
     sample = x[rng.choice(len(x), min(len(x), ROWS_PER_LANDMARK * count), replace=False)]
     start = sample[rng.choice(len(sample), count, replace=False)]
-    if count >= MANY_LANDMARKS:
-        return move_many_centers(sample, start, n_steps=LLOYD_STEPS)
     return move_centers(sample, start[None], max_iter=LLOYD_STEPS, tolerance=0)[0]

@@ -43,14 +43,17 @@ def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping
     index, rows = sample(prepared, document["seed"])
     chosen: Any = slice(None) if index is None else index
     names = table.row_names
-    if names is None and table.kept is not None:
-        names = tuple(map(str, table.kept[chosen].tolist()))
-    elif names is not None and index is not None:
-        names = tuple(names[i] for i in index)
-    images: Any = None
-    if table.image_shape is not None and prepared.preparation is not None:
-        raw = table.rows
-        images = raw.take(index) if isinstance(raw, RowSource) and index is not None else raw
+    if names is not None:
+        names = tuple(np.asarray(names, dtype=object)[chosen])
+    else:
+        # Numbers as in the file, where those on the page would be others.
+        numbers = index if table.kept is None else table.kept[chosen]
+        names = None if numbers is None else tuple(f"row {number}" for number in numbers)
+    # What people know are the rows as they were read.
+    values: Any = None if prepared.preparation is None else table.rows
+    if isinstance(values, RowSource) and index is not None:
+        values = np.asarray(values.take(index))
+    confidence = getattr(model, "confidence_", None)
     notes = list(document["notes"])
     if index is not None and len(index) < len(labels):
         notes.append(f"This page looks at {len(index):,} of {len(labels):,} rows, drawn at random.")
@@ -69,11 +72,12 @@ def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping
         model,
         rows,
         labels=np.asarray(labels[chosen]),
-        columns=prepared.columns,
+        confidence=confidence[chosen] if confidence is not None and len(confidence) == len(labels) else None,
+        values=values,
+        columns=table.columns,
         row_names=names,
         truth=None if table.truth is None else table.truth[chosen],
         image_shape=table.image_shape,
-        images=images,
         run=run,
         random_state=document["seed"],
     ).to_html()
