@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from importlib.resources import files
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
@@ -249,6 +250,12 @@ def test_flats_that_pass_near_every_row_are_told_by_their_leading_directions():
     assert _telling_dims(subject, flats, np.array([1, 6])).tolist() == [1, 2]
     # Narrow flats stay as they are.
     assert _telling_dims(subject, flats, np.array([5, 5])).tolist() == [5, 5]
+
+
+def test_rows_without_the_names_of_the_fitted_columns():
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    page = describe(KFlats(2, random_state=0).fit(frame), X[:100], n_stability=1)
+    assert page.data["summary"]["n_rows"] == 100
 
 
 def test_outliers_are_in_no_cluster():

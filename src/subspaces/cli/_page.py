@@ -55,10 +55,12 @@ def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping
         values = np.asarray(values.take(index))
     confidence = getattr(model, "confidence_", None)
     notes = list(document["notes"])
+    title = ", ".join(Path(entry["path"]).name for entry in document["data"][:3]) or "rows from standard input"
     if index is not None and len(index) < len(labels):
+        title += f": {len(index):,} of {len(labels):,} rows"
         notes.append(f"This page looks at {len(index):,} of {len(labels):,} rows, drawn at random.")
     run = Run(
-        title=", ".join(Path(entry["path"]).name for entry in document["data"][:3]) or "rows from standard input",
+        title=title,
         command=document["line"],
         seed=document["seed"],
         stages=tuple((each["name"], each["seconds"]) for each in document["stages"]),

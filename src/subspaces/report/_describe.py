@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,19 +93,25 @@ def describe(
     'good'
     """
     check_integer("n_stability", n_stability, low=0)
-    subject = make_subject(
-        model,
-        X,
-        labels=labels,
-        confidence=confidence,
-        values=values,
-        columns=columns,
-        row_names=row_names,
-        truth=truth,
-        image_shape=image_shape,
-        images=images,
-    )
-    run = run or Run()
+    with warnings.catch_warnings():
+        # Rows are plain arrays here, though the model may have been fitted to columns with names.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        subject = make_subject(
+            model,
+            X,
+            labels=labels,
+            confidence=confidence,
+            values=values,
+            columns=columns,
+            row_names=row_names,
+            truth=truth,
+            image_shape=image_shape,
+            images=images,
+        )
+        return _described(subject, run or Run(), n_stability, max_points, random_state)
+
+
+def _described(subject: Subject, run: Run, n_stability: int, max_points: int, random_state: int) -> Report:
     facts = cluster_facts(subject)
     eigenvalues = _eigenvalues(subject)
     refits, kept = stability(subject, n_stability, random_state)
