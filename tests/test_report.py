@@ -1,4 +1,5 @@
 import base64
+import copy
 import hashlib
 import json
 import re
@@ -79,7 +80,7 @@ def flats():
 
 
 def subject_of(model, rows, **given):
-    names = ("labels", "confidence", "values", "columns", "row_names", "truth", "image_shape", "images")
+    names = ("labels", "confidence", "values", "columns", "row_names", "row_numbers", "truth", "image_shape", "images")
     return make_subject(model, rows, **(dict.fromkeys(names) | given))
 
 
@@ -256,6 +257,28 @@ def test_rows_without_the_names_of_the_fitted_columns():
     frame = pd.DataFrame(X, columns=list("abcdef"))
     page = describe(KFlats(2, random_state=0).fit(frame), X[:100], n_stability=1)
     assert page.data["summary"]["n_rows"] == 100
+
+
+def test_rows_keep_their_numbers():
+    numbers = 1000 + 3 * np.arange(len(X))
+    data = describe(fitted(KFlats(2, random_state=0)), X, row_numbers=numbers, n_stability=0, max_points=50).data
+    assert set(data["scatter"]["rows"]) <= set(numbers.tolist())
+    assert {row["row"] for each in data["examples"] for row in each["typical"]} <= set(numbers.tolist())
+    with pytest.raises(ValueError, match=r"row_numbers has shape \(3,\)"):
+        describe(fitted(KFlats(2, random_state=0)), X, row_numbers=[1, 2, 3])
+
+
+def test_a_model_without_its_labels_is_told_by_those_given():
+    model = copy.copy(fitted(KFlats(2, random_state=0)))
+    labels = model.labels_
+    del model.labels_
+    for given in (labels, None):
+        assert describe(model, X, labels=given, n_stability=0).data["summary"]["n_clusters"] == 2
+
+
+def test_seeds_end_where_seeds_end():
+    data = describe(fitted(KFlats(2, random_state=0)), X, n_stability=2, random_state=2**32 - 1).data
+    assert [fit["seed"] for fit in data["stability"]["fits"]] == [1, 2]
 
 
 def test_outliers_are_in_no_cluster():

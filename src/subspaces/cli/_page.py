@@ -45,10 +45,6 @@ def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping
     names = table.row_names
     if names is not None:
         names = tuple(np.asarray(names, dtype=object)[chosen])
-    else:
-        # Numbers as in the file, where those on the page would be others.
-        numbers = index if table.kept is None else table.kept[chosen]
-        names = None if numbers is None else tuple(f"row {number}" for number in numbers)
     # What people know are the rows as they were read.
     values: Any = None if prepared.preparation is None else table.rows
     if isinstance(values, RowSource) and index is not None:
@@ -78,6 +74,7 @@ def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping
         values=values,
         columns=table.columns,
         row_names=names,
+        row_numbers=index if table.kept is None else table.kept[chosen],
         truth=None if table.truth is None else table.truth[chosen],
         image_shape=table.image_shape,
         run=run,

@@ -40,6 +40,7 @@ def describe(
     values: Any = None,
     columns: Sequence[str] | None = None,
     row_names: Sequence[str] | None = None,
+    row_numbers: ArrayLike | None = None,
     truth: ArrayLike | None = None,
     image_shape: tuple[int, ...] | None = None,
     images: ArrayLike | None = None,
@@ -66,6 +67,8 @@ def describe(
         Rows as people know them, where X is standardised or projected. None is X.
     columns, row_names : sequence of str or None
         Names of the columns of `values` and of the rows.
+    row_numbers : array-like of shape (n,) or None
+        Their numbers where they come from. None is 0 to n - 1.
     truth : array-like of shape (n,) or None
         Classes to compare with; -1 for rows that belong to none.
     image_shape : tuple of int or None
@@ -104,6 +107,7 @@ def describe(
             values=values,
             columns=columns,
             row_names=row_names,
+            row_numbers=row_numbers,
             truth=truth,
             image_shape=image_shape,
             images=images,

@@ -38,7 +38,7 @@ def scatter(subject: Subject, facts: ClusterFacts, most: int, rng: np.random.Ran
     columns = [] if subject.pictures is not None else list(range(min(SHOWN_COLUMNS, subject.values.shape[1])))
     return {
         "n_rows": subject.n_rows,
-        "rows": index.tolist(),
+        "rows": subject.row_numbers[index].tolist(),
         "labels": subject.labels[index].tolist(),
         "names": None if subject.row_names is None else [subject.row_names[i] for i in index],
         "confidence": None if confidence is None else numbers(confidence[index], 3),

@@ -85,7 +85,8 @@ def _most(model: Any) -> int:
 
 def _seeds(model: Any, count: int, seed: int) -> list[int]:
     """Seeds that are not the model's own."""
-    return [each for each in range(seed + 1, seed + count + 2) if each != model.random_state][:count]
+    others = (each % 2**32 for each in range(seed + 1, seed + count + 2))
+    return [each for each in others if each != model.random_state][:count]
 
 
 def _refit(model: Any, x: NDArray[Any], seed: int) -> tuple[NDArray[Any], bool]:

@@ -27,6 +27,7 @@ class Subject:
     values: NDArray[Any]  # (n, q), rows as people know them
     columns: tuple[str, ...]  # q names
     row_names: tuple[str, ...] | None
+    row_numbers: NDArray[np.int64]  # (n,), from 0, as in the file they come from
     truth: NDArray[Any] | None  # (n,)
     pictures: Pictures | None
 
@@ -46,7 +47,7 @@ class Subject:
 
     def row(self, index: int) -> dict[str, Any]:
         """What a row is called."""
-        return {"row": int(index), "name": self.row_names[index] if self.row_names else None}
+        return {"row": int(self.row_numbers[index]), "name": self.row_names[index] if self.row_names else None}
 
 
 def make_subject(
@@ -58,6 +59,7 @@ def make_subject(
     values: Any,
     columns: Sequence[str] | None,
     row_names: Sequence[str] | None,
+    row_numbers: ArrayLike | None,
     truth: ArrayLike | None,
     image_shape: tuple[int, ...] | None,
     images: ArrayLike | None,
@@ -84,6 +86,7 @@ def make_subject(
         values=shown,
         columns=_column_names(columns, shown.shape[1]),
         row_names=None if row_names is None else tuple(map(name_text, _one_each("row_names", row_names, len(x)))),
+        row_numbers=_one_each("row_numbers", np.arange(len(x)) if row_numbers is None else row_numbers, len(x)),
         truth=None if truth is None else _one_each("truth", _mixed(truth), len(x)),
         pictures=pictures_of(shown, images, image_shape),
     )
@@ -104,7 +107,8 @@ def _labels(model: Any, x: NDArray[Any], labels: ArrayLike | None) -> tuple[NDAr
 
     Rows that are not the ones of `fit` are given to clusters by `predict`.
     """
-    fitted = label_array(on_host(model.labels_))
+    # A model of more rows than memory holds is saved without them.
+    fitted = label_array(on_host(getattr(model, "labels_", np.empty(0, np.int64))))
     if labels is None:
         found = fitted if len(fitted) == len(x) else label_array(on_host(model.predict(x)))
     else:
