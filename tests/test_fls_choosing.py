@@ -295,7 +295,7 @@ class TestConfidence:
             seen.append((arguments[0], half_opinions(*arguments, **options)))
             return seen[-1][1]
 
-        monkeypatch.setattr("subspaces.fls.half_opinions", spy)
+        monkeypatch.setattr("subspaces.confidence.half_opinions", spy)
         X, _ = planes
         model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
         if n_draws == 1:
@@ -549,7 +549,7 @@ class TestPaper:
         def refuse(*arguments, **options):
             raise AssertionError("no part of the box")
 
-        for name in ("half_opinions", "matched_voters", "flat_partition", "decide_n_clusters", "decide_by_graph"):
+        for name in ("half_confidence", "matched_voters", "flat_partition", "decide_n_clusters", "decide_by_graph"):
             monkeypatch.setattr(f"subspaces.fls.{name}", refuse)
         monkeypatch.setattr(search, "try_setting", refuse)
         np.testing.assert_array_equal(clone(paper).fit(planes[0]).labels_, paper.labels_)

@@ -23,11 +23,20 @@ from subspaces._threads import generators, mapped
 from subspaces.feature_clustering import Draw
 from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
-from subspaces.partition import Partition, PartitionChoice, assign, at_most, choose_partition, few_vector_counts
+from subspaces.partition import (
+    SURE_AGREEMENT,
+    Partition,
+    PartitionChoice,
+    assign,
+    at_most,
+    choose_partition,
+    few_vector_counts,
+)
 from subspaces.spectral import Spectrum, compute_spectrum
-from subspaces.voting import matched, opinion
+from subspaces.voting import matched, named_scores, opinion
 
-# How many rows each half of the landmarks is clustered on.
+# How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.
+MAX_SPLITS = 2
 OPINION_ROWS = 5000
 OPINION_STARTS = 2
 # Below this agreement labels depend on the landmarks more than on the rows.
@@ -43,6 +52,21 @@ class Confidence:
 
     rows: Array  # (n,), from 0 to 1
     overall: float  # mean adjusted Rand index: 1 for the same clusters, 0 for chance
+
+
+def half_confidence(
+    draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
+) -> Confidence:
+    """How far halves of the landmarks of a draw agree with it; the options are those of `half_opinions`."""
+    together = opinion(draw.psi, named_scores(draw, draw.labels, n_clusters))
+    opinions: list[Array] = []
+    for _ in range(MAX_SPLITS):
+        opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng, final=final)
+        found = confidence(draw.labels, opinions, draw.inliers, together=together)
+        # Doubt costs further draws of landmarks, so it is looked at twice; where rows are few, that costs nothing.
+        if found.overall >= SURE_AGREEMENT and draw.psi.shape[1] < draw.psi.shape[0]:
+            break
+    return found
 
 
 def half_opinions(

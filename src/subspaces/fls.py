@@ -26,7 +26,7 @@ from subspaces._validation import (
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
 from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
-from subspaces.confidence import Confidence, confidence, half_opinions, warn_if_coin_toss
+from subspaces.confidence import Confidence, confidence, half_confidence, warn_if_coin_toss
 from subspaces.decisions import draws_decision, flats_decision, partition_decision
 from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
 from subspaces.flat_clusters import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
@@ -55,8 +55,6 @@ FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
-# How often the landmarks are cut in halves, as long as these do not agree.
-MAX_SPLITS = 2
 # Landmarks are drawn this often where halves of the first draw do not agree.
 UNSURE_DRAWS = 4
 # Where every row is a landmark, or landmarks are given, further draws take this share of them.
@@ -542,15 +540,7 @@ class FLS(FeatureClustering):
         """How far halves of the landmarks of a draw agree with it."""
         # Whether clusters are flat is settled, and a few starts find the flats again.
         final = partial(self._final_partition, max_starts=FIRST_STARTS) if draw.partition.origin == "flats" else None
-        together = opinion(draw.psi, named_scores(draw, draw.labels, self.n_clusters_))
-        opinions: list[Array] = []
-        for _ in range(MAX_SPLITS):
-            opinions += half_opinions(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
-            found = confidence(draw.labels, opinions, draw.inliers, together=together)
-            # Doubt costs further draws of landmarks, so it is looked at twice; where rows are few, that costs nothing.
-            if found.overall >= SURE_AGREEMENT and draw.psi.shape[1] < draw.psi.shape[0]:
-                break
-        return found
+        return half_confidence(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
 
     def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw]) -> None:
         """Labels by vote of draws that agree, the best of them first; flats need none."""
