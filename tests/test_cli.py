@@ -1,16 +1,21 @@
 """The command line as a user meets it: words, exit codes, what goes where."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from subspaces import cli, demo
 from subspaces.metrics import clustering_accuracy
+
+# Programs are run in other folders, too.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])}
 
 
 class TestDemo:
@@ -198,6 +203,36 @@ class TestEndings:
         )
         assert done.stdout.split()[-1] == "0"
         assert done.stderr == ""
+
+    def test_a_reader_of_progress_who_is_gone_costs_no_run(self, tmp_path):
+        np.save(tmp_path / "rows.npy", np.random.RandomState(0).standard_normal((60, 5)))
+        # The reader is gone before the first line is written.
+        done = subprocess.run(
+            f'("{sys.executable}" -m subspaces fit rows.npy -k 2 -v --no-report --out run 2>&1 >told; echo $? >code) '
+            "| exec true",
+            shell=True,
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            executable="/bin/bash",
+        )
+        assert done.returncode == 0
+        assert (tmp_path / "code").read_text() == "0\n"
+        assert "2 clusters of 60 rows" in (tmp_path / "told").read_text()
+        assert (tmp_path / "run" / "run.json").exists()
+
+    def test_a_mistake_stays_one_where_nobody_listens(self, tmp_path):
+        done = subprocess.run(
+            f'"{sys.executable}" -m subspaces fit missing.npy 2>&1 | exec true; exit "${{PIPESTATUS[0]}}"',
+            shell=True,
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            executable="/bin/bash",
+        )
+        assert done.returncode == 2
+
+    def test_another_broken_pipe_is_no_success(self, monkeypatch, capsys):
+        assert self.fail(monkeypatch, BrokenPipeError(32, "Broken pipe")) == 2
+        assert "Broken pipe" in capsys.readouterr().err
 
     @pytest.mark.parametrize(("where", "code"), [("/dev/full", 2), ("&-", 0)])
     def test_results_that_nobody_can_write_down(self, where, code):

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from subspaces.cli._errors import explain, is_mistake
 from subspaces.cli._parser import parse
-from subspaces.cli._words import tell
+from subspaces.cli._words import ReaderGoneError, mute, tell, to_reader
 
 __all__ = ["main"]
 
@@ -35,15 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _terminable():
             import_module(f"subspaces.cli.{home}").run(options)
-            sys.stdout.flush()
+            with to_reader():
+                sys.stdout.flush()
             return DONE
     except KeyboardInterrupt:
         tell("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the results has seen enough; Python would complain again when it flushes at the end.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
+        mute(sys.stdout)
         return DONE
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):

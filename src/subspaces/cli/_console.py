@@ -57,11 +57,6 @@ class Console:
         self._bar: Any = None
         self._task: Any = None
 
-    @property
-    def stage_name(self) -> str | None:
-        """What is being done."""
-        return self._stage
-
     def __enter__(self) -> Self:
         self._handler = _Handler(self._heard)
         self._before = (logger.level, logger.propagate)

@@ -18,7 +18,7 @@ from subspaces.cli._rows import Prepared, apply, read, real_paths
 from subspaces.cli._runs import PastRun, open_run
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, working_folder
 from subspaces.cli._watched import WatchedRows
-from subspaces.cli._words import say, say_json
+from subspaces.cli._words import say, say_json, to_reader
 from subspaces.inputs import Table
 from subspaces.sources import RowSource, open_rows
 
@@ -90,18 +90,19 @@ def _write(folder: Path, out: Path, labels: Any, table: Table) -> None:
 
 
 def _print(labels: Any, table: Table) -> None:
-    sys.stdout.flush()
     columns = results.label_columns(labels, table)
     stream = getattr(sys.stdout, "buffer", None)
-    if stream is not None:
-        results.stream_csv(stream, columns)
-        stream.flush()
-        return
-    import io
+    with to_reader():
+        sys.stdout.flush()
+        if stream is not None:
+            results.stream_csv(stream, columns)
+            stream.flush()
+            return
+        import io
 
-    content = io.BytesIO()
-    results.stream_csv(content, columns)
-    sys.stdout.write(content.getvalue().decode("utf-8", "backslashreplace"))
+        content = io.BytesIO()
+        results.stream_csv(content, columns)
+        sys.stdout.write(content.getvalue().decode("utf-8", "backslashreplace"))
 
 
 def _document(past: PastRun, labels: Any, table: Table, out: Path | None) -> dict[str, Any]:

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 MOST_LETTERS = 1000
 
 
+class ReaderGoneError(Exception):
+    """Whoever read the results has seen enough."""
+
+
 def tell(message: str) -> None:
     """One line on stderr."""
-    print(_written(one_line(message), sys.stderr), file=sys.stderr, flush=True)
+    note(one_line(message))
 
 
 def note(text: str) -> None:
-    """Progress on stderr, spaced as it is."""
-    print(_written(text, sys.stderr), file=sys.stderr, flush=True)
+    """Progress on stderr, spaced as it is; where nobody listens any more it is lost, for the work is worth more."""
+    try:
+        print(_written(text, sys.stderr), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        mute(sys.stderr)
+
+
+@contextlib.contextmanager
+def to_reader() -> Iterator[None]:
+    """Where results are written to stdout: a reader who is gone is told from every other broken pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGoneError from None
+
+
+def mute(stream: TextIO) -> None:
+    """Let what is still written to a stream go nowhere; Python would complain when it flushes at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def say(text: str) -> None:
     """Results on stdout."""
-    print(_written(text, sys.stdout))
+    with to_reader():
+        print(_written(text, sys.stdout))
 
 
 def say_json(document: Any, *, indent: int | None = 1) -> None:
@@ -28,7 +56,8 @@ def say_json(document: Any, *, indent: int | None = 1) -> None:
     import json
 
     # Letters beyond ASCII are escaped, so that any terminal has them.
-    print(json.dumps(document, indent=indent, allow_nan=False))
+    with to_reader():
+        print(json.dumps(document, indent=indent, allow_nan=False))
 
 
 def one_line(text: object) -> str:
@@ -55,14 +84,6 @@ def seconds_text(seconds: float) -> str:
         return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{seconds / 3600:.1f} h"
-
-
-def size_text(count: float) -> str:
-    """A number of bytes as people read it."""
-    unit = 0
-    while count >= 1000 and unit < 4:
-        count, unit = count / 1000, unit + 1
-    return f"{count:.0f} B" if not unit else f"{count:.3g} {('', 'kB', 'MB', 'GB', 'TB')[unit]}"
 
 
 def _written(text: str, stream: TextIO) -> str:
