@@ -256,6 +256,8 @@ class TestText:
         table = self.read(tmp_path, "a,b\n1,2.0\n3,4\n", truth="b")
         assert table.truth.dtype == np.int64
         assert table.truth.tolist() == [2, 4]
+        # Other forms of a number may be names of other classes.
+        assert self.read(tmp_path, "a,b\n1,007\n3,7\n", truth="b").truth.tolist() == ["007", "7"]
         assert self.read(tmp_path, "a,b\n1,x\n3,4\n", truth="b").truth.tolist() == ["x", "4"]
 
     def test_columns_of_later_files_may_be_in_another_order(self, tmp_path):

@@ -11,6 +11,7 @@ from typing import Any
 from subspaces.cli._config import read_run
 from subspaces.cli._errors import Mistake
 from subspaces.inputs import Preparation
+from subspaces.inputs._columns import ExactNames
 from subspaces.saving import load
 
 READING = ("key", "columns", "drop", "names", "missing", "image-shape", "image-size", "memory-limit")
@@ -38,7 +39,7 @@ class PastRun:
         named = not all(map(UNNAMED.fullmatch, columns)) and not str(given["data"][0]).lower().endswith(ARRAYS)
         if named and given.get("columns") is None and given.get("drop") is None:
             # By their names they are found among others and in any order; the truth may be there or not.
-            found |= {"columns": columns, "drop": None}
+            found |= {"columns": ExactNames(columns), "drop": None}
         return {**given, **found}
 
 

@@ -15,6 +15,10 @@ Selection = str | Sequence[str | int]
 SHOWN = 40
 
 
+class ExactNames(tuple[str, ...]):
+    """Columns by their whole names alone: "3" is a column called so, and never the third."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which columns of a table are to be read, by position."""
@@ -100,10 +104,21 @@ def _positions(selection: Selection, names: Sequence[str], where: str, what: str
     """Positions of a selection among `names`, each once, in its order."""
     if isinstance(selection, str) and selection in names:
         return [names.index(selection)]
+    if isinstance(selection, ExactNames):
+        return _exact(selection, names, where)
     found: dict[int, None] = {}
     for entry in entries_of(selection, what):
         found.update(dict.fromkeys(_entry(entry, names, where, what)))
     return list(found)
+
+
+def _exact(selection: ExactNames, names: Sequence[str], where: str) -> list[int]:
+    at = {name: position for position, name in reversed(list(enumerate(names)))}
+    missing = [name for name in selection if name not in at]
+    if missing:
+        plural = "s" * (len(missing) > 1)
+        raise ValueError(f"{where} has no column{plural} {listed(missing)}: it has {listed(names, 10)}.")
+    return [at[name] for name in selection]
 
 
 def _one(entry: str | int, names: Sequence[str], where: str, what: str) -> int:

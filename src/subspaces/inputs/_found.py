@@ -48,10 +48,10 @@ class Found:
 
 
 def as_truth(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
-    """True classes (n,) as integers where all are whole numbers, and as strings elsewhere.
+    """True classes (n,) as integers where all are whole numbers in their plain form, and as strings elsewhere.
 
-    >>> as_truth(["1", "2.0"]), as_truth(["a", "2"])
-    (array([1, 2]), array(['a', '2'], dtype='<U1'))
+    >>> as_truth(["1", "2.0"]), as_truth(["a", "2"]), as_truth(["007", "7"])
+    (array([1, 2]), array(['a', '2'], dtype='<U1'), array(['007', '7'], dtype='<U3'))
     """
     found = np.asarray(values)
     if found.dtype.kind in "iub":
@@ -62,12 +62,19 @@ def as_truth(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
         numbers = None
     # Beyond 2^53 whole numbers are rounded, and two classes could become one.
     if numbers is not None and np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.round(numbers)):
-        return numbers.astype(np.int64)
+        whole = numbers.astype(np.int64)
+        # Other forms, as 007 and 7, may be the names of two classes.
+        if found.dtype.kind == "f" or all(map(_is_plain, found.tolist(), whole.tolist())):
+            return whole
     return np.asarray([_text(value) for value in found.tolist()])
 
 
+def _is_plain(value: Any, number: int) -> bool:
+    return not isinstance(value, str | bytes) or _text(value) in (str(number), f"{number}.0")
+
+
 def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value).strip()
+    return (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
