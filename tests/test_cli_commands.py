@@ -50,6 +50,34 @@ class TestPredict:
         found = [int(line.split(",")[1]) for line in lines[1:]]
         assert found == np.load(folder / "run" / "labels.npy").tolist()
 
+    def test_names_that_look_like_numbers_are_no_positions(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        X, y = make_subspaces((2, 3), 8, points_per_subspace=60, outliers=0, random_state=0)
+        names = [str(name) for name in range(3, 11)]
+        write_csv(tmp_path / "rows.csv", X, names, y)
+        assert cli.main(["fit", "rows.csv", "--drop", "kind", "-k", "2", "--no-report", "-q", "--out", "run"]) == 0
+        write_csv(tmp_path / "other.csv", X[:, ::-1], names[::-1], y)
+        write_csv(tmp_path / "new.csv", X, ["4", "5", "zz", "6", "7", "8", "9", "10"])
+        assert cli.main(["predict", "run", "other.csv", "--out", "found.npy"]) == 0
+        assert np.array_equal(np.load("found.npy"), np.load("run/labels.npy"))
+        capsys.readouterr()
+        assert cli.main(["predict", "run", "new.csv"]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert "new.csv has no column '3': it has '4', '5', 'zz'" in captured.err
+
+    def test_more_rows_than_a_table_should_have(self, made, tmp_path, monkeypatch, capsys):
+        from subspaces import FLS
+        from subspaces.cli import _results
+
+        folder, _, _ = made
+        monkeypatch.setattr(_results, "MOST_CSV_ROWS", 100)
+        monkeypatch.setattr(FLS, "predict", lambda self, X: pytest.fail("work was done"))
+        words = ["predict", str(folder / "run"), str(folder / "rows.csv")]
+        assert cli.main([*words, "--out", str(tmp_path / "found.csv")]) == 2
+        assert "more than 100 rows, too many for CSV: name labels.npy" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == []
+
     def test_json(self, made, capsys):
         folder, _, _ = made
         capsys.readouterr()

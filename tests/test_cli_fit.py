@@ -160,6 +160,16 @@ class TestRepeating:
         assert cli.main(["fit", "--again", "../run", "--out", "run"]) == 0
         assert np.array_equal(np.load("run/labels.npy"), np.load("../run/labels.npy"))
 
+    def test_of_a_run_at_home(self, rows, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--no-report", "--out", "~/run"]) == 0
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert cli.main(["fit", "--again", "~/run"]) == 0
+        assert cli.main(["fit", "--config", "~/run/run.json", "--out", "third.npy"]) == 0
+        assert np.array_equal(np.load(tmp_path / "run-again" / "labels.npy"), np.load("third.npy"))
+        assert "warning" not in capsys.readouterr().err
+
     def test_data_that_changed_is_told(self, rows, tmp_path, capsys):
         X, _ = rows
         assert cli.main(["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run"]) == 0
@@ -232,6 +242,41 @@ class TestOutput:
         assert [f"subspaces: warning: {warning}" for warning in run["warnings"]] == [
             line for line in told if "warning" in line
         ]
+
+    @pytest.mark.parametrize("more", [[], ["--dry-run"]])
+    def test_more_rows_than_a_table_should_have_are_refused_before_the_fit(
+        self, more, rows, tmp_path, monkeypatch, capsys
+    ):
+        from subspaces import FLS
+        from subspaces.cli import _results
+
+        monkeypatch.setattr(_results, "MOST_CSV_ROWS", 100)
+        monkeypatch.setattr(FLS, "fit", lambda self, X: pytest.fail("work was done"))
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "labels.csv", *more]) == 2
+        assert "more than 100 rows, too many for CSV: name labels.npy" in capsys.readouterr().err
+        assert names(tmp_path) == {"rows.csv", "rows.npy"}
+
+    @pytest.mark.parametrize("more", [[], ["--dry-run"]])
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("--whiten-drop 100", "--whiten-drop 100 must be between 0 and 7: X has n_samples=120 and n_features=8."),
+            ("--pca 9", "--pca 9 must be between 1 and 8: X has n_samples=120 and n_features=8."),
+            ("--pca 3 --whiten-drop 5", "--pca 3 must be at least 6: whiten_drop=5 of them are left out."),
+        ],
+    )
+    def test_a_plan_refuses_what_a_fit_would(self, words, message, more, rows, capsys):
+        assert cli.main(["fit", "rows.npy", "-k", "2", *words.split(), *more]) == 2
+        assert capsys.readouterr().err == f"subspaces: {message}\n"
+
+    @pytest.mark.parametrize("command", ["fit", "choose", "compare"])
+    def test_components_that_are_all_left_out_are_refused_before_rows_are_read(self, command, tmp_path, capsys):
+        assert cli.main([command, str(tmp_path / "missing.npy"), "--pca", "3", "--whiten-drop", "3"]) == 2
+        assert "--pca 3 must be at least 4" in capsys.readouterr().err
+
+    def test_a_plan_counts_the_columns_that_stay(self, rows, capsys):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--whiten-drop", "2", "--dry-run", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["columns"] == 6
 
     def test_stdin(self, rows, tmp_path, monkeypatch, capsys):
         content = (tmp_path / "rows.csv").read_bytes()

@@ -12,7 +12,7 @@ from subspaces.cli._console import Console
 from subspaces.cli._methods import METHODS
 from subspaces.cli._parser import Asked
 from subspaces.cli._record import absolute, plain
-from subspaces.cli._rows import fit_rows, prepare, read, real_paths
+from subspaces.cli._rows import fit_rows, preparation_of, prepare, read, real_paths
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, table
 from subspaces.metrics import adjusted_rand
@@ -24,11 +24,12 @@ def run(asked: Asked) -> None:
     """Let FLS choose by several seeds, and tell what it chose and why."""
     options = asked.options()
     options["data"] = [absolute(path) for path in options["data"] or []]
+    preparation = preparation_of(options)
     seeds = [(options["seed"] + i) % (LARGEST_SEED + 1) for i in range(options["repeats"])]
     given = {"max_clusters": options["max-clusters"]}
     models = [METHODS["fls"].build("auto", options["dim"], seed, given, verbose=options["verbose"]) for seed in seeds]
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console, real_paths(options["data"]) as paths:
-        prepared = prepare(read(paths, options, console), options, console)
+        prepared = prepare(read(paths, options, console), preparation, console)
         for number, model in enumerate(models, start=1):
             console.prefix = f"seed {number} of {len(models)}: "
             console.stage("deciding")

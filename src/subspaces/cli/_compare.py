@@ -21,7 +21,17 @@ from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake, explain, is_mistake
 from subspaces.cli._methods import METHODS, Method, method_of
 from subspaces.cli._parser import Asked
-from subspaces.cli._rows import Prepared, files_of, fit_rows, known_rows, prepare, read, real_paths, sample
+from subspaces.cli._rows import (
+    Prepared,
+    files_of,
+    fit_rows,
+    known_rows,
+    preparation_of,
+    prepare,
+    read,
+    real_paths,
+    sample,
+)
 from subspaces.cli._targets import check_target, put_folder, working_folder
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, seconds_text, table
@@ -68,12 +78,12 @@ def run(asked: Asked) -> None:
     """Fit the methods one after another and tell how they did."""
     options = asked.options()
     options["data"] = [record.absolute(path) for path in options["data"] or []]
-    methods = _chosen(options["methods"])
+    methods, preparation = _chosen(options["methods"]), preparation_of(options)
     out = None if options["out"] is None else record.path_of(options["out"])
     if out is not None:
         check_target(out, force=options["force"], ours=FILES, inputs=options["data"])
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console, real_paths(options["data"]) as paths:
-        prepared = prepare(read(paths, options, console), options, console)
+        prepared = prepare(read(paths, options, console), preparation, console)
         outcomes = [_outcome(method, prepared, options, console) for method in methods]
         if all(outcome.labels is None for outcome in outcomes):
             raise Mistake(f"no method ran: {outcomes[0].method.name}: {outcomes[0].told}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from subspaces.cli._errors import Mistake
+from subspaces.cli._record import path_of
 
 # What a run does not hand on when it is repeated: where results go, and how it talks.
 NOT_REPEATED = {"out", "force", "config", "again", "dry-run", "json", "quiet", "verbose", "checkpoint"}
@@ -43,10 +44,10 @@ def _configured(command: Any, given: Mapping[str, Any]) -> list[tuple[str, Any, 
     if given.get("config") is not None and given.get("again") is not None:
         raise Mistake("--config and --again both name options: give one of them")
     if given.get("again") is not None:
-        return _of_run(Path(given["again"]) / "run.json", command)
+        return _of_run(path_of(given["again"]) / "run.json", command)
     if given.get("config") is None:
         return []
-    path = Path(given["config"])
+    path = path_of(given["config"])
     return _of_run(path, command) if path.suffix.lower() == ".json" else _of_toml(path, command)
 
 

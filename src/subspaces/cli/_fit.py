@@ -21,10 +21,10 @@ from subspaces.cli._errors import Mistake
 from subspaces.cli._methods import Method, method_of
 from subspaces.cli._page import write_report
 from subspaces.cli._parser import Asked
-from subspaces.cli._rows import Prepared, files_of, fit_rows, known_rows, prepare, read, real_paths
+from subspaces.cli._rows import Prepared, files_of, fit_rows, known_rows, preparation_of, prepare, read, real_paths
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, put_folder, working_folder
 from subspaces.cli._words import say, say_json, seconds_text
-from subspaces.inputs import Table
+from subspaces.inputs import Preparation, Table
 from subspaces.sources import RowSource, parse_bytes
 
 RUN_FILES = ("labels.csv", "labels.npy", "model.subspaces", "preparation.subspaces", "run.json", "report.html")
@@ -35,16 +35,18 @@ def run(asked: Asked) -> None:
     """Fit what was asked for; with --dry-run, tell what that would take."""
     options = asked.options()
     method, out, model = _checked(options)
+    preparation = preparation_of(options)
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console:
         began = time.monotonic()
         with real_paths(options["data"] or []) as paths:
             table = read(paths, options, console)
             files = record.described_files([] if options["data"] == ["-"] else files_of(paths))
             _compare_with_before(options, files, console)
+            results.check_count(table.n_rows, out)
             if options["dry-run"]:
-                document = _planned(model, method, table, options)
+                document = _planned(model, method, table, preparation, options)
             else:
-                prepared = prepare(table, options, console)
+                prepared = prepare(table, preparation, console)
                 with working_folder(out) as folder:
                     document = _fit(model, method, prepared, folder, options, asked, console, files, began)
                     _put(folder, out)
@@ -111,7 +113,7 @@ def _fit(
         )
     )
     console.stage("writing results")
-    labels = _kept_labels(model, folder, options["checkpoint"])
+    labels = _kept_labels(model, folder)
     confidence = getattr(model, "confidence_", None)
     if len(labels) <= results.MOST_CSV_ROWS:
         results.write_csv(folder / "labels.csv", results.label_columns(labels, table, confidence))
@@ -166,7 +168,7 @@ def _so_far(console: Console, began: float) -> dict[str, Any]:
     }
 
 
-def _kept_labels(model: Any, folder: Path, checkpoint: str | None) -> NDArray[Any]:
+def _kept_labels(model: Any, folder: Path) -> NDArray[Any]:
     """Labels (n,) of all rows in `folder`, where they may have been written while they were found."""
     path = folder / "labels.npy"
     if not path.exists():
@@ -194,7 +196,7 @@ def _put(folder: Path, out: Path) -> None:
         return
     made = folder / f"labels{suffix}"
     if not made.exists():
-        raise Mistake(f"--out {out}: there are too many rows for CSV, name labels.npy")
+        raise results.too_many(out)
     put_file(made, out)
 
 
@@ -213,22 +215,22 @@ def _compare_with_before(options: Mapping[str, Any], files: list[dict[str, Any]]
 
 def _repeated(options: Mapping[str, Any]) -> Path | None:
     if options["again"] is not None:
-        return Path(options["again"]) / "run.json"
-    if options["config"] is not None and Path(options["config"]).suffix.lower() == ".json":
-        return Path(options["config"])
+        return record.path_of(options["again"]) / "run.json"
+    if options["config"] is not None and options["config"].lower().endswith(".json"):
+        return record.path_of(options["config"])
     return None
 
 
-def _planned(model: Any, method: Method, table: Table, options: Mapping[str, Any]) -> dict[str, Any]:
+def _planned(
+    model: Any, method: Method, table: Table, preparation: Preparation | None, options: Mapping[str, Any]
+) -> dict[str, Any]:
     """What the fit would do."""
     from dataclasses import asdict
 
     n, p = known_rows(table.rows), len(table.columns)
     if options["clusters"] != "auto" and options["clusters"] > n:
         raise Mistake(f"-k {options['clusters']} must be between 1 and {n}: there are {n} rows")
-    if (options["pca"] or 0) > min(n, p):
-        raise Mistake(f"--pca {options['pca']} must be between 1 and {min(n, p)}: there are {n} rows of {p} columns")
-    p = (options["pca"] or p) - options["whiten-drop"]
+    p = p if preparation is None else preparation.count_columns(n, p)
     dtype = table.rows.dtype
     dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
     if hasattr(model, "plan"):

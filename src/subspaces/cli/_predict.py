@@ -41,6 +41,8 @@ def run(asked: Asked) -> None:
     reading["memory-limit"] = reading["memory-limit"] or "1GB"
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console, real_paths(options["data"]) as paths:
         table = read(paths, reading, console)
+        if out is not None:
+            results.check_count(table.n_rows, out)
         prepared = _prepared(past, table, console)
         if out is None:
             labels = _labels(past, prepared, None, console)
@@ -85,6 +87,7 @@ def _write(folder: Path, out: Path, labels: Any, table: Table) -> None:
     if out.suffix.lower() == ".npy":
         results.write_labels(made, labels)
     else:
+        results.check_count(len(labels), out)
         results.write_csv(made, results.label_columns(labels, table))
     put_file(made, out)
 

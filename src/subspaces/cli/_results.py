@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from subspaces._array import to_host
 from subspaces._blocks import row_blocks
 from subspaces._files import new_file
+from subspaces.cli._errors import Mistake
 from subspaces.cli._record import plain
 from subspaces.cli._words import table as text_table
 from subspaces.inputs import Table
@@ -21,6 +22,17 @@ from subspaces.inputs import Table
 # Tables of more rows are read by programs, which take labels.npy.
 MOST_CSV_ROWS = 10_000_000
 CSV_BLOCK = 100_000
+
+
+def check_count(n_rows: int | None, out: Path) -> None:
+    """Refuse more rows than a table should have; their number may not be known yet."""
+    if n_rows is not None and n_rows > MOST_CSV_ROWS and out.suffix.lower() == ".csv":
+        raise too_many(out)
+
+
+def too_many(out: Path) -> Mistake:
+    """What is told where rows are too many for a table."""
+    return Mistake(f"--out {out}: there are more than {MOST_CSV_ROWS:,} rows, too many for CSV: name labels.npy")
 
 
 def write_labels(path: Path, labels: Any) -> None:
@@ -31,7 +43,7 @@ def write_labels(path: Path, labels: Any) -> None:
     with new_file(path) as stream:
         described = {"descr": dtype_to_descr(values.dtype), "fortran_order": False, "shape": (len(values),)}
         write_array_header_1_0(stream, described)
-        for block in row_blocks(len(values), CSV_BLOCK):
+        for block in row_blocks(len(values), values.itemsize):
             stream.write(np.ascontiguousarray(values[block]).tobytes())
 
 

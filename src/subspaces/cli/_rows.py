@@ -82,17 +82,19 @@ def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> 
     return table
 
 
-def prepare(table: Table, options: Mapping[str, Any], console: Console) -> Prepared:
-    """Rows after what was asked for before they are clustered."""
+def preparation_of(options: Mapping[str, Any]) -> Preparation | None:
+    """What was asked for before rows are clustered, not fitted; what does for no rows is refused."""
+    given = {name.replace("-", "_"): options[name] for name in ("standardise", "pca", "whiten-drop")}
+    return Preparation(**given).check_parameters() if any(given.values()) else None
+
+
+def prepare(table: Table, preparation: Preparation | None, console: Console) -> Prepared:
+    """Rows after a preparation that is fitted to them."""
     rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
-    wanted = {name: options[name] for name in ("standardise", "pca", "whiten-drop")}
-    if not any(wanted.values()):
+    if preparation is None:
         return Prepared(table, None, rows, table.columns)
     console.stage("preparing rows")
-    preparation = Preparation(
-        standardise=wanted["standardise"], pca=wanted["pca"], whiten_drop=wanted["whiten-drop"]
-    ).fit(rows)
-    return apply(preparation, table, rows)
+    return apply(preparation.fit(rows), table, rows)
 
 
 def apply(preparation: Preparation, table: Table, rows: NDArray[Any] | RowSource) -> Prepared:

@@ -64,23 +64,40 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn means, scales and directions from rows `X` (n, p): an array, a `RowSource` or a path."""
+        drop = self.check_parameters().whiten_drop
+        source = self._source(X, reset=True) if _is_lazy(X) else open_rows(check_rows(self, X, reset=True))
+        if self._projects and _is_lazy(X):
+            check_room(source)
+        found = column_sums(source, products=self._projects and not is_wide(source))
+        self.n_samples_, self.mean_ = found.n_rows, found.mean
+        self.scale_ = found.scales(source.dtype) if self.standardise else None
+        self.components_ = self.explained_variance_ratio_ = None
+        if self._projects:
+            count = self.count_columns(found.n_rows, self.n_features_in_) + drop
+            directions, shares = principal_components(source, found, self.scale_, count)
+            self.components_, self.explained_variance_ratio_ = directions[drop:], shares[drop:]
+        return self
+
+    def check_parameters(self) -> Self:
+        """Refuse parameters that do for no rows; `fit` does so, too."""
         check_option("standardise", self.standardise, (True, False))
         drop = check_integer("whiten_drop", self.whiten_drop, low=0, hint="0 keeps all components")
         if self.pca is not None:
             check_integer("pca", self.pca, low=drop + 1, hint=f"whiten_drop={drop} of them are left out")
-        source = self._source(X, reset=True) if _is_lazy(X) else open_rows(check_rows(self, X, reset=True))
-        projects = self.pca is not None or drop > 0
-        if projects and _is_lazy(X):
-            check_room(source)
-        found = column_sums(source, products=projects and not is_wide(source))
-        self.n_samples_, self.mean_ = found.n_rows, found.mean
-        self.scale_ = found.scales(source.dtype) if self.standardise else None
-        self.components_ = self.explained_variance_ratio_ = None
-        if projects:
-            count = self._component_count(found.n_rows)
-            directions, shares = principal_components(source, found, self.scale_, count)
-            self.components_, self.explained_variance_ratio_ = directions[drop:], shares[drop:]
         return self
+
+    def count_columns(self, n_rows: int, n_columns: int) -> int:
+        """The number q of columns that rows (n, p) will have; a ValueError where there are too few for that.
+
+        >>> Preparation(whiten_drop=2).count_columns(100, 10)
+        8
+        """
+        if not self._projects:
+            return n_columns
+        most, hint = min(n_rows, n_columns), f"X has n_samples={n_rows} and n_features={n_columns}"
+        if self.pca is not None:
+            return check_integer("pca", self.pca, low=1, high=most, hint=hint) - self.whiten_drop
+        return most - check_integer("whiten_drop", self.whiten_drop, low=0, high=most - 1, hint=hint)
 
     def transform(self, X: Any) -> Any:
         """Prepared rows (n, q): an array of the dtype of `X`, or a `RowSource` where `X` is one or the path of one."""
@@ -115,14 +132,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Write the fitted preparation to the file `path`, for `subspaces.load`; see `subspaces.saving.save`."""
         return save(self, path, overwrite=overwrite)
 
-    def _component_count(self, n_rows: int) -> int:
-        """How many principal directions to find, those that are left out among them."""
-        most = min(n_rows, self.n_features_in_)
-        hint = f"X has n_samples={n_rows} and n_features={self.n_features_in_}"
-        if self.pca is not None:
-            return check_integer("pca", self.pca, low=1, high=most, hint=hint)
-        check_integer("whiten_drop", self.whiten_drop, low=0, high=most - 1, hint=hint)
-        return most
+    @property
+    def _projects(self) -> bool:
+        return self.pca is not None or self.whiten_drop > 0
 
     @property
     def _n_features_out(self) -> int:

@@ -22,3 +22,8 @@ class Table:
     image_shape: tuple[int, ...] | None  # (height, width) or (height, width, 3) where a row is an image
     notes: tuple[str, ...]  # what the user should know: columns left out, rows dropped, ...
     kept: Indices | None = None  # (n,) numbers, from 0 on, of the rows that were not dropped; None: all are there
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows; None where it takes a pass to know."""
+        return self.rows.n_rows if isinstance(self.rows, RowSource) else len(self.rows)
