@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,11 +142,67 @@ class TestReport:
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=30, outliers=0, random_state=0)
         np.save("rows.npy", X)
         assert cli.main(["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run", "-q"]) == 0
-        np.save("rows.npy", X[:-1])
-        capsys.readouterr()
+        for other in (X[:-1], X[::-1]):
+            np.save("rows.npy", other)
+            capsys.readouterr()
+            assert cli.main(["report", "run"]) == 2
+            told = capsys.readouterr().err
+            assert told.startswith(f"subspaces: {tmp_path / 'rows.npy'} is not what it was when the run was made")
+            assert told.endswith("fit again\n")
+            assert told.count("\n") == 1
+        Path("rows.npy").unlink()
         assert cli.main(["report", "run"]) == 2
-        assert "fit again" in capsys.readouterr().err
+        assert "rows.npy is not there any more" in capsys.readouterr().err
         assert not (tmp_path / "run" / "report.html").exists()
+
+    @pytest.mark.parametrize("hashed", [True, False])
+    def test_files_are_known_by_their_content_or_else_by_their_time(self, hashed, tmp_path, monkeypatch, capsys):
+        from subspaces.cli import _record
+
+        monkeypatch.chdir(tmp_path)
+        X, _ = make_subspaces((2, 2), 6, points_per_subspace=30, outliers=0, random_state=0)
+        np.save("rows.npy", X)
+        if not hashed:
+            monkeypatch.setattr(_record, "MOST_HASHED", 0)
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run", "-q"]) == 0
+        assert cli.main(["report", "run", "--out", "first.html", "-q"]) == 0
+        os.utime("rows.npy", (0, 0))
+        assert cli.main(["report", "run", "--out", "second.html", "-q"]) == (0 if hashed else 2)
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            *((key, None) for key in ("seed", "line", "environment", "data", "rows")),
+            ("seed", "x"),
+            ("seed", True),
+            ("line", 3),
+            ("environment", []),
+            ("data", {}),
+            ("data", [3]),
+            ("stages", [{}]),
+            ("warnings", 3),
+            ("notes", [3]),
+            ("peak_memory", "much"),
+            ("rows", {"columns": [1]}),
+            ("options", {"data": 3}),
+            ("options", {"data": ["rows.csv"], "missing": 3}),
+        ],
+    )
+    def test_a_run_that_does_not_remember_what_it_should(self, key, value, made, tmp_path, capsys):
+        folder, _, _ = made
+        shutil.copytree(folder / "run", tmp_path / "run")
+        document = json.loads((tmp_path / "run" / "run.json").read_text())
+        document[key] = value
+        if value is None:
+            del document[key]
+        (tmp_path / "run" / "run.json").write_text(json.dumps(document))
+        capsys.readouterr()
+        for words in (["report", str(tmp_path / "run")], ["predict", str(tmp_path / "run"), str(folder / "rows.csv")]):
+            assert cli.main(words) == 2
+            captured = capsys.readouterr()
+            assert captured.out == ""
+            assert "run.json" in captured.err
+            assert captured.err.count("\n") == 1
 
 
 class TestCompare:

@@ -47,13 +47,24 @@ def run(asked: Asked) -> None:
         say(f"report: {out.absolute()}")
 
 
+def _check_data(known: list[dict[str, Any]], data: list[str]) -> None:
+    """Refuse data that is not what the run labelled: its labels say nothing about other rows."""
+    files = record.described_files(files_of(data))
+    gone = sorted({entry["path"] for entry in known} - {entry["path"] for entry in files})
+    if gone:
+        raise Mistake(f"{gone[0]} is not there any more, and the labels of the run are of its rows: fit again")
+    changed = record.changed_files(known, files)
+    if changed:
+        raise Mistake(
+            f"{changed[0]} is not what it was when the run was made, and its labels are of the rows of then: fit again"
+        )
+
+
 def _rows(past: PastRun, options: dict[str, Any], folder: Path, console: Console) -> tuple[Prepared, Any]:
     """The rows of the run, prepared as then, and their labels."""
     assert past.document is not None
+    _check_data(past.document["data"], options["data"])
     table = read(options["data"], options, console)
-    files = record.described_files(files_of(options["data"]))
-    for name in record.changed_files(past.document.get("data") or [], files):
-        console.warn(f"{name} is not what it was when the run was made: the report is of the new rows")
     rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
     prepared = Prepared(table, None, rows, table.columns)
     if past.preparation is not None:
