@@ -1,8 +1,10 @@
 """What the command line is made of: values, configurations, targets, the console."""
 
 import logging
+import os
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,11 +198,28 @@ class TestTargets:
         with pytest.raises(Mistake, match="the data itself"):
             check_target(data, force=True, inputs=[str(data)])
 
+    @pytest.mark.parametrize("ours", [FILES, ()])
+    @pytest.mark.parametrize("source", ["data", "data/", "linked", "data/*", "data/r*"])
+    def test_nor_is_anything_put_into_it(self, source, ours, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "data").mkdir()
+        (tmp_path / "linked").symlink_to("data")
+        given = os.path.join(str(tmp_path), source)
+        with pytest.raises(Mistake, match="which is read"):
+            check_target(Path("data/run"), force=False, ours=ours, inputs=[given])
+        for other in ("data-run", "run"):
+            check_target(Path(other), force=False, ours=ours, inputs=[given])
+
+    def test_beside_files_of_a_folder_is_a_good_place(self, tmp_path):
+        (tmp_path / "rows.csv").write_text("1,2\n")
+        inputs = [str(tmp_path / "rows.csv"), str(tmp_path / "*.csv")]
+        check_target(tmp_path / "run", force=False, ours=self.FILES, inputs=inputs)
+        with pytest.raises(Mistake, match="would be part of"):
+            check_target(tmp_path / "labels.csv", force=False, inputs=inputs)
+
     @pytest.mark.parametrize("name", ["missing/run", ".", "/", "x" * 250])
     def test_places_that_do_not_do(self, name, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        from pathlib import Path
-
         with pytest.raises(Mistake, match="--out"):
             check_target(Path(name), force=True, ours=self.FILES)
 
@@ -214,8 +233,6 @@ class TestTargets:
             assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
     def test_the_old_comes_back_where_the_new_cannot_be_put(self, tmp_path, monkeypatch):
-        import os
-
         out = tmp_path / "run"
         out.mkdir()
         (out / "a.txt").write_text("old")
@@ -248,8 +265,6 @@ class TestConsole:
         assert all(seconds >= 0 for seconds in console.stages.values())
 
     def test_every_stage_is_a_message_of_the_library(self):
-        from pathlib import Path
-
         import subspaces
 
         code = "".join(
@@ -350,6 +365,18 @@ class TestWatchedRows:
         assert list(console.stages) == ["deciding", "pass 1 over the rows", "pass 2 over the rows"]
 
 
+def test_labels_are_written_in_blocks_of_their_bytes(tmp_path, monkeypatch):
+    from subspaces.cli import _results
+
+    blocks = []
+    real = _results.row_blocks
+    monkeypatch.setattr(_results, "row_blocks", lambda *given: blocks.extend(real(*given)) or blocks)
+    labels = np.arange(1_000_000, dtype=np.int32)
+    _results.write_labels(tmp_path / "labels.npy", labels)
+    assert np.array_equal(np.load(tmp_path / "labels.npy"), labels)
+    assert len(blocks) == 1
+
+
 class TestWords:
     def test_one_line(self):
         assert one_line("two\nlines\tand \x1b[31mred") == "two lines and ?[31mred"
@@ -374,8 +401,6 @@ class TestDocumentation:
 
     @pytest.fixture
     def page(self):
-        from pathlib import Path
-
         return (Path(__file__).parent.parent / "docs" / "command-line.md").read_text()
 
     def test_every_command_and_option(self, page):

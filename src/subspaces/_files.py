@@ -16,6 +16,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
+def umask() -> int:
+    """What this process takes from the permissions of new files."""
+    found = os.umask(0)
+    os.umask(found)
+    return found
+
+
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
     """A stream whose content becomes the file `path` at the end, as a whole; on an error nothing is left of it."""
@@ -26,9 +33,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())
         # mkstemp makes files that only their owner can read.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
+        os.chmod(name, 0o666 & ~umask())
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -39,7 +39,6 @@ def run(asked: Asked) -> None:
 def _found() -> dict[str, Any]:
     # Libraries of threads are known once they are loaded.
     import numpy  # noqa: F401
-    from threadpoolctl import threadpool_info
 
     from subspaces.datasets._archives import data_folder
 
@@ -50,10 +49,7 @@ def _found() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": cores,
-        "blas": [
-            {"api": each["internal_api"], "version": each.get("version"), "threads": each["num_threads"]}
-            for each in threadpool_info()
-        ],
+        "blas": record.thread_libraries(),
         "packages": {name: record.version_of(name) for name in record.CORE},
         "optional": {name: record.version_of(name) for name in record.OPTIONAL},
         "gpu": gpu,

@@ -75,21 +75,25 @@ def changed_files(known: Iterable[Mapping[str, Any]], now: Iterable[Mapping[str,
 
 def environment() -> dict[str, Any]:
     """Python, the packages that take part in results, BLAS and the kind of machine."""
-    from threadpoolctl import threadpool_info
-
     import subspaces
 
-    libraries = [
-        {"api": each["internal_api"], "version": each.get("version"), "threads": each["num_threads"]}
-        for each in threadpool_info()
-    ]
     return {
         "subspaces": subspaces.__version__,
         "python": platform.python_version(),
         **{name: version_of(name) for name in ("numpy", "scipy", "scikit-learn")},
-        "blas": libraries,
+        "blas": thread_libraries(),
         "platform": platform.platform(),
     }
+
+
+def thread_libraries() -> list[dict[str, Any]]:
+    """BLAS and its like, as far as they are loaded, and the threads that they use."""
+    from threadpoolctl import threadpool_info
+
+    return [
+        {"api": each["internal_api"], "version": each.get("version"), "threads": each["num_threads"]}
+        for each in threadpool_info()
+    ]
 
 
 def versions(known: Mapping[str, Any]) -> dict[str, str]:

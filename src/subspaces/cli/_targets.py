@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from subspaces._files import umask
 from subspaces.cli._errors import Mistake
 
 LABEL_FILES = (".npy", ".csv")
@@ -17,7 +19,8 @@ LABEL_FILES = (".npy", ".csv")
 def check_target(path: Path, *, force: bool, ours: Iterable[str] = (), inputs: Iterable[str] = ()) -> None:
     """Refuse a `path` that results cannot go to, before the work begins.
 
-    With `ours`, the names of files of a folder of results, `path` is to be such a folder; else a file.
+    With `ours`, the names of files of a folder of results, `path` is to be such a folder; else a file. It is none of
+    the `inputs`, files, folders and patterns that are read, and lies in none of them: results would change the data.
     """
     target, names = path.absolute(), set(ours)
     if not target.name or target.name == ".." or (target.is_dir() and target.samefile(os.getcwd())):
@@ -31,8 +34,8 @@ def check_target(path: Path, *, force: bool, ours: Iterable[str] = (), inputs: I
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise Mistake(f"--out {path} lies in a folder that cannot be written to")
     for source in inputs:
-        if source != "-" and os.path.exists(source) and target.exists() and os.path.samefile(source, target):
-            raise Mistake(f"--out {path} is the data itself: name another")
+        if source != "-":
+            _check_apart(path, target, source)
     if names:
         _check_folder(path, target, names, force)
         return
@@ -42,6 +45,17 @@ def check_target(path: Path, *, force: bool, ours: Iterable[str] = (), inputs: I
         raise Mistake(f"--out {path} is no file that can be replaced: name another")
     if target.exists() and not force:
         raise Mistake(f"--out {path} is there already: name another, or replace it by --force")
+
+
+def _check_apart(path: Path, target: Path, source: str) -> None:
+    if not os.path.exists(source):
+        if glob.has_magic(source) and target.match(source):
+            raise Mistake(f"--out {path} would be part of {source}, which is read: name another")
+        return
+    if target.exists() and os.path.samefile(source, target):
+        raise Mistake(f"--out {path} is the data itself: name another")
+    if os.path.isdir(source) and Path(os.path.realpath(source)) in Path(os.path.realpath(target)).parents:
+        raise Mistake(f"--out {path} lies in {source}, which is read: name a place outside of it")
 
 
 def _check_folder(path: Path, target: Path, ours: set[str], force: bool) -> None:
@@ -71,7 +85,7 @@ def working_folder(target: Path) -> Iterator[Path]:
 def put_folder(made: Path, target: Path) -> None:
     """Move the folder `made` to `target`; results that are there stay until then."""
     target = target.absolute()
-    os.chmod(made, 0o777 & ~_umask())
+    os.chmod(made, 0o777 & ~umask())
     _sync(made)
     old: Path | None = None
     try:
@@ -91,14 +105,8 @@ def put_folder(made: Path, target: Path) -> None:
 
 def put_file(made: Path, target: Path) -> None:
     """Move the file `made` to `target`."""
-    os.chmod(made, 0o666 & ~_umask())
+    os.chmod(made, 0o666 & ~umask())
     os.replace(made, target.absolute())
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
 
 
 def _sync(folder: Path) -> None:

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from subspaces._array import Array
 from subspaces.cli._console import Console
-from subspaces.sources import FeedOptions, RowSource
+from subspaces.inputs._mapped import WrappedRows
+from subspaces.sources import RowSource
 
 
-class WatchedRows(RowSource):
+class WatchedRows(WrappedRows):
     """The rows (n, p) of another source; a console hears of every pass over them."""
 
     def __init__(self, source: RowSource, console: Console) -> None:
-        self._source, self._console = source, console
-        self.n_columns, self.dtype, self.column_names = source.n_columns, source.dtype, source.column_names
-        self.options = source.options
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows; None where it takes a pass to know."""
-        return self._source.n_rows
-
-    @property
-    def block_rows(self) -> int:
-        """How many rows a block has."""
-        return self._source.block_rows
+        super().__init__(source)
+        self._console = console
 
     def blocks(self, start: int = 0) -> Iterator[Array]:
         """Blocks (b, p) of the source, counted."""
         done, before, begun = start * self.block_rows, None, False
-        for block in self._source.blocks(start):
+        for block in self.source.blocks(start):
             done += int(block.shape[0])
             yield block
             # Whoever looks at the first block only makes no pass.
@@ -45,12 +34,4 @@ class WatchedRows(RowSource):
 
     def take(self, index: ArrayLike) -> Array:
         """The rows (m, p) at ascending `index` (m,)."""
-        return self._source.take(index)
-
-    def follow(self, result: NDArray[Any]) -> Any:
-        """A `result` for all rows where the rows are."""
-        return self._source.follow(result)
-
-    def with_options(self, options: FeedOptions) -> Self:
-        """The same rows, fed in another way."""
-        return type(self)(self._source.with_options(options), self._console)
+        return self.source.take(index)
