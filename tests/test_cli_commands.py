@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from subspaces import cli
-from subspaces.cli._compare import residual_share
 from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 
@@ -255,24 +254,6 @@ class TestCompare:
         folder, _, _ = made
         assert cli.main(["compare", str(folder / "rows.csv"), "--drop", "kind", "--methods", "ssc,kasp"]) == 2
         assert "no method ran: ssc: needs the number of clusters" in capsys.readouterr().err
-
-
-class TestResidualShare:
-    def test_right_clusters_leave_nothing(self):
-        X, y = make_subspaces((2, 2), 6, points_per_subspace=50, noise=0, outliers=0, random_state=0)
-        assert residual_share(X, y, 2) < 1e-20
-        wrong = np.random.RandomState(0).randint(0, 2, len(y))
-        assert residual_share(X, wrong, 2) > 0.01
-
-    def test_splitting_gains_nothing_by_chance(self):
-        X = np.random.RandomState(0).standard_normal((200, 10))
-        one, many = np.zeros(200, int), np.arange(200) // 4
-        assert residual_share(X, many, 3) > residual_share(X, one, 3)
-
-    @pytest.mark.parametrize("labels", [[-1, -1, -1], [0, 1, 2], [0, 0, -1]])
-    def test_few_rows(self, labels):
-        found = residual_share(np.eye(3), np.array(labels), 1)
-        assert 0 <= found < np.inf
 
 
 class TestChoose:

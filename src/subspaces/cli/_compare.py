@@ -36,12 +36,11 @@ from subspaces.cli._targets import check_target, put_folder, working_folder
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, seconds_text, table
 from subspaces.metrics import adjusted_rand
+from subspaces.metrics._residuals import residual_share
 
 FILES = ("comparison.json", "comparison.csv", "labels.csv")
 # Flats of clusters are compared at this dimension where nothing says another.
 DIM = 3
-# Share of the rows of a cluster that its subspace is fitted to, the nearest.
-KEPT = 0.8
 
 
 @dataclass(slots=True)
@@ -161,40 +160,6 @@ def _measure(outcomes: Sequence[Outcome], prepared: Prepared, options: dict[str,
         if prepared.table.truth is not None:
             outcome.scores = results.scores(prepared.table.truth, outcome.labels)
     return dim
-
-
-def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) -> float:
-    """How much of a typical row (n, p) is left beside the affine subspace of dimension `dim` of its cluster.
-
-    The median over rows of |x - its projection|^2 / |x - mean|^2. Subspaces are fitted to every other row of a cluster
-    and measured on those between, so that more clusters gain nothing by chance, and refitted without the farthest, so
-    that outliers do not decide. Rows in no cluster are left out.
-    """
-    rows = rows / max(float(np.abs(rows).max(initial=0.0)), np.finfo(np.float64).tiny)
-    inside = labels >= 0
-    if not inside.any():
-        return 0.0
-    lengths = ((rows - rows[inside].mean(axis=0)) ** 2).sum(axis=1)
-    shares = []
-    for label in np.unique(labels[inside]):
-        members = np.flatnonzero(labels == label)
-        for fitted, measured in ((members[::2], members[1::2]), (members[1::2], members[::2])):
-            if len(measured):
-                left = _beside(rows[measured], rows[fitted] if len(fitted) else rows[measured], dim)
-                shares.append(left / np.maximum(lengths[measured], np.finfo(np.float64).tiny))
-    return float(np.median(np.concatenate(shares)))
-
-
-def _beside(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
-    """Squared distances (n,) of rows to the affine subspace that fits most rows of `base` (m, p)."""
-    for last in (False, True):
-        centre = base.mean(axis=0)
-        directions = np.linalg.svd(base - centre, full_matrices=False)[2][:dim]
-        apart = (rows if last else base) - centre
-        left = np.maximum((apart**2).sum(axis=1) - ((apart @ directions.T) ** 2).sum(axis=1), 0.0)
-        if not last:
-            base = base[left <= np.quantile(left, KEPT)]
-    return left
 
 
 def _agreements(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
