@@ -259,6 +259,16 @@ def test_rows_without_the_names_of_the_fitted_columns():
     assert page.data["summary"]["n_rows"] == 100
 
 
+def test_too_little_is_not_called_good():
+    rows = np.repeat([[0.0, 0, 0], [5, 5, 5]], [40, 3], axis=0) + 0.01 * np.random.RandomState(0).normal(size=(43, 3))
+    told = describe(KFlats(2, subspace_dim=1, random_state=0).fit(rows), rows, labels=np.repeat([0, 1], [40, 3])).data
+    assert told["verdict"]["level"] != "good"
+    assert "fewer than 5 rows" in told["verdict"]["text"]
+    alone = describe(KFlats(1, subspace_dim=1, random_state=0).fit(rows), rows).data
+    assert alone["verdict"]["level"] != "good"
+    assert "one cluster only" in alone["verdict"]["text"]
+
+
 def test_rows_keep_their_numbers():
     numbers = 1000 + 3 * np.arange(len(X))
     data = describe(fitted(KFlats(2, random_state=0)), X, row_numbers=numbers, n_stability=0, max_points=50).data

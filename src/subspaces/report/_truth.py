@@ -28,7 +28,7 @@ def truth_table(subject: Subject) -> dict[str, Any] | None:
         return None
     codes, classes = encoded_classes(subject.truth)
     scores = [
-        {"name": name, "value": number(score(subject.truth, subject.labels), 4), "meaning": meaning}
+        {"name": name, "value": number(score(subject.truth, subject.labels)), "meaning": meaning}
         for name, score, meaning in SCORES
     ]
     rows = [k for k in range(subject.n_clusters) if subject.sizes[k]]

@@ -15,6 +15,8 @@ GOOD, FAIR, POOR, NEUTRAL = "good", "fair", "poor", "neutral"
 # Rows below this confidence, or nearer to another flat, are doubtful; so many of them are few, and so many are many.
 DOUBT = 0.5
 FEW, MANY = 0.05, 0.25
+# Clusters of fewer rows say little.
+SMALL = 5
 # Flats at a smaller angle, in degrees, can hardly be told apart by their directions.
 SMALL_ANGLE = 10.0
 
@@ -38,7 +40,8 @@ def verdict(
 
     Agreement of landmarks and of seeds decides: whether a clustering comes out again is what no picture can tell. Where
     neither is known there is no verdict. A clustering can come out again and still be no more than a habit of the
-    method: where many rows lie nearer to another flat, or known classes differ, it is not called good.
+    method: where many rows lie nearer to another flat, or known classes differ, it is not called good; nor where rows
+    or clusters are too few to say anything.
     """
     evidence = [
         each
@@ -52,7 +55,8 @@ def verdict(
         )
         if each is not None
     ]
-    reasons = [(each.pop("vote"), each.pop("reason")) for each in evidence]
+    reasons = [(FAIR, each) for each in _too_little(subject)]
+    reasons += [(each.pop("vote"), each.pop("reason")) for each in evidence]
     votes = [vote for vote, _ in reasons]
     level = NEUTRAL
     if _repeats(subject, stability):
@@ -65,6 +69,19 @@ def verdict(
         only = "only " if _differs(truth) else ""
         text += f" They match the {truth['n_classes']} known classes in {only}{_percent(accuracy)} of the rows."
     return {"level": level, "text": text, "evidence": evidence}
+
+
+def _too_little(subject: Subject) -> list[str]:
+    """What there is too little of to call anything good."""
+    filled = subject.sizes[subject.sizes > 0]
+    if len(filled) < 2:
+        return ["there is one cluster only, and nothing to tell it from"]
+    found = []
+    if len(filled) < subject.n_clusters:
+        found.append(f"only {len(filled)} of {subject.n_clusters} clusters have rows")
+    if filled.min() < SMALL:
+        found.append(f"the smallest cluster has fewer than {SMALL} rows")
+    return found
 
 
 def _repeats(subject: Subject, stability: dict[str, Any] | None) -> bool:
@@ -91,9 +108,9 @@ def own_warnings(subject: Subject) -> list[str]:
     empty = np.flatnonzero(subject.sizes == 0)
     if len(empty):
         found.append(f"{_clusters(empty)} without rows: fewer clusters were found than were asked for.")
-    small = np.flatnonzero((subject.sizes > 0) & (subject.sizes < 5))
+    small = np.flatnonzero((subject.sizes > 0) & (subject.sizes < SMALL))
     if len(small):
-        found.append(f"{_clusters(small)} with fewer than 5 rows: little can be said about them.")
+        found.append(f"{_clusters(small)} with fewer than {SMALL} rows: little can be said about them.")
     outliers = float((subject.labels < 0).mean())
     if outliers > MANY:
         found.append(f"{_percent(outliers)} of the rows are labelled as outliers and belong to no cluster.")
