@@ -136,6 +136,18 @@ class TestReport:
         assert cli.main(["report", str(folder / "run"), "--out", str(out)]) == 2
         assert "--force" in capsys.readouterr().err
 
+    def test_another_truth_leaves_the_columns_as_they_were(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        X, y = make_subspaces((2, 2), 6, points_per_subspace=30, outliers=0, random_state=0)
+        lines = [",".join([*map(str, row), str(k), "xy"[k]]) for row, k in zip(X, y, strict=True)]
+        Path("rows.csv").write_text("\n".join(["a,b,c,d,e,f,class,kind", *lines]) + "\n")
+        assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "class", "--no-report", "--out", "run", "-q"]) == 0
+        capsys.readouterr()
+        assert cli.main(["report", "run", "--truth", "kind"]) == 0
+        assert "known classes" in Path("run/report.html").read_text()
+        assert cli.main(["report", "run", "--truth", "a", "--force"]) == 2
+        assert "--truth a is a column that the run clustered by" in capsys.readouterr().err
+
     def test_rows_that_are_others_now_are_refused(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=30, outliers=0, random_state=0)

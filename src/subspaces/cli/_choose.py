@@ -12,6 +12,7 @@ from subspaces.cli._console import Console
 from subspaces.cli._methods import METHODS
 from subspaces.cli._parser import Asked
 from subspaces.cli._record import absolute, plain
+from subspaces.cli._results import dimension_text
 from subspaces.cli._rows import fit_rows, preparation_of, prepare, read, real_paths
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, table
@@ -60,9 +61,10 @@ def _document(models: Sequence[Any], seeds: Sequence[int]) -> dict[str, Any]:
 
 def _text(models: Sequence[Any], document: dict[str, Any]) -> str:
     first, count = models[0], document["n_clusters"]
-    dims = document["dimensions"]
+    dims = [dimension_text(dim, first.n_features_in_) for dim in document["dimensions"]]
     lines = [
-        f"suggestion: -k {count}, in clusters of dimension {', '.join(map(str, dims))}",
+        f"suggestion: -k {count}, in clusters of dimension {', '.join(dims)}; flats at landmarks of dimension "
+        f"{first.subspace_dim_}, which --dim sets",
         *_sureness(document),
         "",
         "what was tried, and what won (*):",

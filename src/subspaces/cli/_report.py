@@ -33,7 +33,14 @@ def run(asked: Asked) -> None:
     check_target(out, force=options["force"])
     past = open_run(folder)
     assert past.document is not None
-    asked_then = {**past.document["options"], **({"truth": options["truth"]} if options["truth"] else {})}
+    asked_then = past.document["options"]
+    if options["truth"]:
+        if options["truth"] in past.document["rows"]["columns"]:
+            raise Mistake(
+                f"--truth {options['truth']} is a column that the run clustered by: fit again with it as --truth"
+            )
+        # The columns are those of then, whatever was the truth.
+        asked_then = past.reading({**asked_then, "truth": options["truth"], "columns": None, "drop": None})
     if asked_then.get("data") in (None, [], ["-"]):
         raise Mistake(f"{folder} is a run of rows from standard input, which are gone: fit again from a file")
     with Console(quiet=options["quiet"], verbose=options["verbose"]) as console:

@@ -90,6 +90,8 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
     n_clusters = int(getattr(model, "n_clusters_", None) or model.n_clusters)
     sizes, outliers = cluster_sizes(labels, n_clusters)
     dims = getattr(model, "cluster_dims_", getattr(model, "subspace_dim_", None))
+    if isinstance(getattr(model, "subspace_dim", None), int):
+        dims = model.subspace_dim
     if dims is not None and np.ndim(dims) == 0:
         dims = [dims] * n_clusters
     choice = getattr(model, "choice_", None)
@@ -98,6 +100,7 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
         "sizes": sizes,
         "outliers": outliers,
         "dimensions": None if dims is None else plain(dims),
+        "columns": int(model.n_features_in_),
         "agreement": plain(getattr(model, "agreement_", None)),
         "choice": None if choice is None else choice.to_dict(),
     }
@@ -123,17 +126,22 @@ def scores_text(found: Mapping[str, float]) -> str:
     )
 
 
+def dimension_text(dim: int | None, n_columns: int) -> str:
+    """The dimension of a cluster; one of more than half of the columns is no flat that tells anything."""
+    return "-" if dim is None else str(dim) if 2 * dim <= n_columns or n_columns < 4 else "not flat"
+
+
 def clusters_text(found: Mapping[str, Any]) -> str:
     """Sizes and dimensions of clusters, as a table."""
     total = max(1, sum(found["sizes"]) + found["outliers"])
-    dims = found["dimensions"] or [None] * len(found["sizes"])
-    heads = ["cluster", "rows", "share", "dimension"]
-    rows = [
-        [str(k), f"{size:,}", f"{size / total:.1%}", "-" if dim is None else str(dim)]
-        for k, (size, dim) in enumerate(zip(found["sizes"], dims, strict=True))
-    ]
+    dims = found["dimensions"]
+    heads = ["cluster", "rows", "share"] + (["dimension"] if dims else [])
+    rows = [[str(k), f"{size:,}", f"{size / total:.1%}"] for k, size in enumerate(found["sizes"])]
     if found["outliers"]:
-        rows.append(["none", f"{found['outliers']:,}", f"{found['outliers'] / total:.1%}", "-"])
+        rows.append(["none", f"{found['outliers']:,}", f"{found['outliers'] / total:.1%}"])
+    if dims:
+        told = [dimension_text(dim, found["columns"]) for dim in dims] + ["-"]
+        rows = [[*row, dim] for row, dim in zip(rows, told, strict=False)]
     return text_table(heads, rows)
 
 

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from subspaces._engine import FIT_ROWS, SAMPLE_SHARE
 from subspaces.cli._console import Console
-from subspaces.cli._errors import Mistake
+from subspaces.cli._errors import Mistake, files_of_user
 from subspaces.cli._watched import WatchedRows
 from subspaces.inputs import Preparation, Table, read_table
+from subspaces.inputs._odd import odd_columns
 from subspaces.sources import RowSource, open_rows, parse_bytes
 
 # Of rows that are not in memory, at most so many are looked at for reports and figures.
@@ -76,7 +77,8 @@ def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> 
     names = ("key", "columns", "drop", "truth", "names", "missing", "memory-limit")
     given: dict[str, Any] = {name.replace("-", "_"): options.get(name) for name in names}
     shapes = {name: tuple(options[name]) if options.get(name) else None for name in ("image-shape", "image-size")}
-    table = read_table(list(paths), **given, image_shape=shapes["image-shape"], image_size=shapes["image-size"])
+    with files_of_user():
+        table = read_table(list(paths), **given, image_shape=shapes["image-shape"], image_size=shapes["image-size"])
     for note in table.notes:
         console.remark(note)
     return table
@@ -91,6 +93,9 @@ def preparation_of(options: Mapping[str, Any]) -> Preparation | None:
 def prepare(table: Table, preparation: Preparation | None, console: Console) -> Prepared:
     """Rows after a preparation that is fitted to them."""
     rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
+    if isinstance(rows, np.ndarray) and table.image_shape is None and not (preparation and preparation.standardise):
+        for each in odd_columns(rows, table.columns):
+            console.warn(each)
     if preparation is None:
         return Prepared(table, None, rows, table.columns)
     console.stage("preparing rows")
