@@ -160,14 +160,31 @@ class TestEndings:
         monkeypatch.setattr(_info, "_found", failing)
         return cli.main(["info"])
 
-    def test_a_bug_is_one_line_and_exit_code_1(self, monkeypatch, capsys):
+    @pytest.mark.parametrize("kind", [KeyError, TypeError, RecursionError, AttributeError])
+    def test_a_bug_is_one_line_and_exit_code_1(self, kind, monkeypatch, capsys):
         monkeypatch.delenv("SUBSPACES_DEBUG", raising=False)
-        assert self.fail(monkeypatch, KeyError("nowhere")) == 1
+        assert self.fail(monkeypatch, kind("nowhere")) == 1
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err.count("\n") == 1
-        assert captured.err.startswith("subspaces: internal error, KeyError: 'nowhere'")
+        assert captured.err.startswith(f"subspaces: internal error, {kind.__name__}: ")
+        assert "nowhere" in captured.err
         assert "SUBSPACES_DEBUG=1" in captured.err
+
+    @pytest.mark.parametrize(("given", "code"), [([], 1), (["--set", "n_landmarks=5"], 2)])
+    def test_what_is_of_the_wrong_type_was_set_or_is_a_bug(self, given, code, tmp_path, monkeypatch, capsys):
+        from subspaces import FLS
+
+        def fit(self, X):
+            return "x" + 1
+
+        monkeypatch.setattr(FLS, "fit", fit)
+        np.save(tmp_path / "rows.npy", np.eye(5))
+        words = ["fit", str(tmp_path / "rows.npy"), "-k", "2", "--out", str(tmp_path / "run"), *given]
+        assert cli.main(words) == code
+        told = capsys.readouterr().err
+        assert ("internal error" in told) == (code == 1)
+        assert ("--set n_landmarks=5 is of no use: " in told) == (code == 2)
 
     def test_which_can_be_looked_at(self, monkeypatch):
         monkeypatch.setenv("SUBSPACES_DEBUG", "1")
@@ -180,7 +197,6 @@ class TestEndings:
             (MemoryError("Unable to allocate 9 TiB"), "not enough memory (Unable to allocate 9 TiB)"),
             (OSError(28, "No space left on device", "run"), "the disk is full, run"),
             (OverflowError("int too large to convert to float"), "too large or too small"),
-            (RecursionError("maximum recursion depth exceeded"), "nested too deeply"),
             (PermissionError(13, "Permission denied", "rows.csv"), "rows.csv: permission denied"),
             (ValueError("two\nlines"), "two lines"),
         ],

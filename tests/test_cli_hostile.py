@@ -754,7 +754,6 @@ class TestMachines:
             FloatingPointError("overflow encountered"),
             ZeroDivisionError("division by zero"),
             np.linalg.LinAlgError("SVD did not converge"),
-            RecursionError("maximum recursion depth exceeded"),
             OSError(errno.EIO, "Input/output error", "rows.npy"),
             OSError("of no number"),
             ImportError("No module named 'torch'"),

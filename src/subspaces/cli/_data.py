@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from subspaces.cli import _results as results
 from subspaces.cli._config import near
-from subspaces.cli._errors import Mistake
+from subspaces.cli._errors import Mistake, settings_of_user
 from subspaces.cli._parser import Asked
 from subspaces.cli._record import path_of
 from subspaces.cli._targets import check_target, put_file, working_folder
@@ -174,7 +174,8 @@ def _get(options: dict[str, Any]) -> None:
     for target in targets:
         check_target(target, force=options["force"])
     random = {"random_state": options["seed"]} if "random_state" in inspect.signature(data.make).parameters else {}
-    rows, truth = data.make(**options["set"], **random)
+    with settings_of_user(options["set"]):
+        rows, truth = data.make(**options["set"], **random)
     rows, truth = _some(rows, truth, options["rows"], options["seed"])
     with working_folder(targets[0]) as made:
         if options["format"] == "npy":

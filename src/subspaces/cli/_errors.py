@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from subspaces.cli._words import one_line
 
-# What checks raise, what numbers that are too large for any method raise, and what a small machine raises.
-MISTAKES = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError, RecursionError)
+# What checks of values raise, what numbers that are too large for any method raise, and what a small machine raises.
+MISTAKES = (ValueError, OSError, ImportError, MemoryError, ArithmeticError)
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -40,6 +43,28 @@ class Mistake(ValueError):
     """A mistake of the user, told in words that need nothing more."""
 
 
+@contextlib.contextmanager
+def settings_of_user(given: Mapping[str, Any]) -> Iterator[None]:
+    """Where values of --set are used: a TypeError is a mistake in one of them, and a bug where none was `given`."""
+    try:
+        yield
+    except TypeError as error:
+        if not given:
+            raise
+        text = one_line(error)
+        words = " ".join(f"--set {name}={value}" for name, value in given.items())
+        raise Mistake(text if any(name in text for name in given) else f"{words} is of no use: {text}") from error
+
+
+@contextlib.contextmanager
+def files_of_user() -> Iterator[None]:
+    """Where files are read: a TypeError comes of what is in them, for the libraries that read them raise it, too."""
+    try:
+        yield
+    except TypeError as error:
+        raise Mistake(f"the data cannot be read: {one_line(error)}") from error
+
+
 def is_mistake(error: BaseException) -> bool:
     """Whether the user, or the machine, can do something about an error."""
     return isinstance(error, MISTAKES)
@@ -55,8 +80,6 @@ def explain(error: BaseException) -> str:
         return _explain_system(error, text)
     if isinstance(error, ArithmeticError):
         return f"the numbers are too large or too small to work with ({text}): scale the columns, as by --standardise"
-    if isinstance(error, RecursionError):
-        return "what was given is nested too deeply"
     if not text:
         return f"{type(error).__name__} without a word"
     return NAMED.sub(lambda found: f"{NAMES[found[1]]} {found[2].strip(chr(39))}", text)

@@ -17,7 +17,7 @@ from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._config import read_run
 from subspaces.cli._console import Console
-from subspaces.cli._errors import Mistake
+from subspaces.cli._errors import Mistake, settings_of_user
 from subspaces.cli._methods import Method, method_of
 from subspaces.cli._page import write_report
 from subspaces.cli._parser import Asked
@@ -44,7 +44,8 @@ def run(asked: Asked) -> None:
             _compare_with_before(options, files, console)
             results.check_count(table.n_rows, out)
             if options["dry-run"]:
-                document = _planned(model, method, table, preparation, options)
+                with settings_of_user(options["set"]):
+                    document = _planned(model, method, table, preparation, options)
             else:
                 prepared = prepare(table, preparation, console)
                 with working_folder(out) as folder:
@@ -102,16 +103,16 @@ def _fit(
     started, table = record.now(), prepared.table
     alone = Path(options["out"]).suffix.lower() in LABEL_FILES
     console.stage("deciding")
-    model.fit(
-        fit_rows(
-            prepared,
-            console,
-            memory_limit=options["memory-limit"],
-            labels=folder / "labels.npy",
-            checkpoint=options["checkpoint"],
-            device=options["device"],
-        )
+    rows = fit_rows(
+        prepared,
+        console,
+        memory_limit=options["memory-limit"],
+        labels=folder / "labels.npy",
+        checkpoint=options["checkpoint"],
+        device=options["device"],
     )
+    with settings_of_user(options["set"]):
+        model.fit(rows)
     console.stage("writing results")
     labels = _kept_labels(model, folder)
     confidence = getattr(model, "confidence_", None)
