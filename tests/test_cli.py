@@ -284,6 +284,15 @@ class TestEndings:
         assert told == words_told
         assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
 
+    @pytest.mark.parametrize(
+        "words", [["fit", "rows.npy", "--cluster", "3"], ["demo", "--see", "1"], ["reproduce", "--draw", "1"]]
+    )
+    def test_options_are_written_out(self, words, capsys):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(words)
+        assert stop.value.code == 2
+        assert f"{words[-2]} is not known; did you mean {words[-2]}" in capsys.readouterr().err
+
     def test_words_that_were_nearly_right_are_guessed(self, capsys):
         with pytest.raises(SystemExit) as stop:
             cli.main(["fit", "rows.npy", "--clustres", "3"])

@@ -117,14 +117,16 @@ def _by_long_name(command: Command, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_demo(commands: Any) -> None:
-    demo = commands.add_parser("demo", help="compare FLS with k-means and spectral clustering, draw a picture")
+    demo = commands.add_parser(
+        "demo", help="compare FLS with k-means and spectral clustering, draw a picture", allow_abbrev=False
+    )
     demo.set_defaults(home="_demo", parser=demo)
     demo.add_argument("--picture", type=Path, default=Path("subspaces-demo.png"), help="where the picture goes")
     demo.add_argument("--seed", type=int, default=0, help="seed of the data and of every method")
 
 
 def _add_reproduce(commands: Any) -> None:
-    parser = commands.add_parser("reproduce", help="print the tables of the paper beside ours")
+    parser = commands.add_parser("reproduce", help="print the tables of the paper beside ours", allow_abbrev=False)
     parser.set_defaults(home="_reproduce", parser=parser)
     parser.description = (
         "Run the experiments of the paper and print its tables beside ours. Every finished draw is kept: interrupt it "
