@@ -24,7 +24,6 @@ from subspaces.feature_clustering import Draw
 from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.partition import (
-    SURE_AGREEMENT,
     Partition,
     PartitionChoice,
     assign,
@@ -37,6 +36,8 @@ from subspaces.voting import matched, named_scores, opinion
 
 # How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.
 MAX_SPLITS = 2
+# One cut in halves may agree by luck: so much agreement needs no second one.
+SURE_AT_ONCE = 0.85
 OPINION_ROWS = 5000
 OPINION_STARTS = 2
 # Below this agreement labels depend on the landmarks more than on the rows.
@@ -63,8 +64,8 @@ def half_confidence(
     for _ in range(MAX_SPLITS):
         opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng, final=final)
         found = confidence(draw.labels, opinions, draw.inliers, together=together)
-        # Doubt costs further draws of landmarks, so it is looked at twice; where rows are few, that costs nothing.
-        if found.overall >= SURE_AGREEMENT and draw.psi.shape[1] < draw.psi.shape[0]:
+        # Where rows are few, a second look costs nothing.
+        if found.overall >= SURE_AT_ONCE and draw.psi.shape[1] < draw.psi.shape[0]:
             break
     return found
 
