@@ -59,13 +59,14 @@ def half_confidence(
     draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
 ) -> Confidence:
     """How far halves of the landmarks of a draw agree with it; the options are those of `half_opinions`."""
+    n, n_landmarks = draw.psi.shape
     together = opinion(draw.psi, named_scores(draw, draw.labels, n_clusters))
     opinions: list[Array] = []
     for _ in range(MAX_SPLITS):
         opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng, final=final)
         found = confidence(draw.labels, opinions, draw.inliers, together=together)
-        # Where rows are few, a second look costs nothing.
-        if found.overall >= SURE_AT_ONCE and draw.psi.shape[1] < draw.psi.shape[0]:
+        # Where most rows are landmarks, a second look costs nothing.
+        if found.overall >= SURE_AT_ONCE and 2 * n_landmarks <= n:
             break
     return found
 
