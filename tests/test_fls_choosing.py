@@ -299,7 +299,9 @@ class TestConfidence:
         X, _ = planes
         model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
         if n_draws == 1:
-            ((draw, opinions),) = seen
+            draw, opinions = seen[0][0], [each for _, found in seen for each in found]
+            # Two cuts where most rows are landmarks.
+            assert len(opinions) == (4 if 2 * draw.psi.shape[1] > len(X) else 2)
             inliers = draw.inliers
             heard = [*opinions, opinion(draw.psi, named_scores(draw, draw.labels, 2))]
         else:
