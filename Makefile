@@ -5,13 +5,13 @@ BIN := .venv/bin
 export SUBSPACES_DATA ?= $(wildcard $(abspath ../shared/data))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint types check docs clean
+.PHONY: help demo reproduce test lint types fresh check docs clean
 
 help:
 	@echo "make demo    cluster synthetic subspaces and digits, print a table, draw a picture"
 	@echo "make test    run the tests"
 	@echo "make reproduce  run the paper's experiments, print its tables beside ours; ARGS=mnist for some"
-	@echo "make check   tests, lint and types, as the continuous integration does"
+	@echo "make check   tests, lint, types and a fresh install, as the continuous integration does"
 	@echo "make docs    build the documentation into docs/_build/html, every example run; some minutes"
 	@echo "make clean   remove what the commands above made"
 
@@ -42,7 +42,11 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 
-check: test lint types
+# As a new user would: another environment, a CSV, its report in a browser.
+fresh: .venv/ready
+	$(BIN)/python tests/fresh_install.py
+
+check: test lint types fresh
 
 .venv/docs-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --group docs
