@@ -24,8 +24,10 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     except OSError as error:
         raise OSError(f"{path} cannot be read as {kind}: {_one_line(error)}.") from error
     except Exception as error:
+        # NumPy takes whatever has no header of its own for a pickle, and advises to load that.
+        reason = "it has no header of that format" if "allow_pickle" in str(error) else _one_line(error)
         raise UnreadableError(
-            f"{path} is damaged, or no {kind} file: {_one_line(error)}; write it again, or name it by its format."
+            f"{path} is damaged, or no {kind} file: {reason}; write it again, or name it by its format."
         ) from error
 
 
