@@ -64,7 +64,7 @@ class Decision:
             "score": self.score,
             "larger_is_better": self.larger_is_better,
             "reason": self.reason,
-            "candidates": [_plain(candidate) for candidate in self.candidates],
+            "candidates": [plain(candidate) for candidate in self.candidates],
         }
 
     def plot(self, ax: Any = None) -> Any:
@@ -164,7 +164,7 @@ def _unboxed(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` from what JSON knows."""
     value = _unboxed(value)
     if isinstance(value, float):
@@ -172,9 +172,9 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     return str(value)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from subspaces.choice import plain
 from subspaces.cli._console import Console
 from subspaces.cli._methods import METHODS
 from subspaces.cli._parser import Asked
-from subspaces.cli._record import absolute, plain
+from subspaces.cli._record import absolute
 from subspaces.cli._results import dimension_text
 from subspaces.cli._rows import fit_rows, preparation_of, prepare, read, real_paths
 from subspaces.cli._values import LARGEST_SEED

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subspaces._array import to_host
 from subspaces._engine import FIT_ROWS
 from subspaces._files import write_whole
+from subspaces.choice import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console
@@ -63,12 +64,12 @@ class Outcome:
         return {
             "method": self.method.name,
             "estimator": self.method.title,
-            "seconds": record.plain(self.seconds),
+            "seconds": plain(self.seconds),
             "n_clusters": self.n_clusters,
-            **{name: record.plain(value) for name, value in self.scores.items()},
-            "residual": record.plain(self.residual),
-            "agreement": record.plain(self.agreement),
-            "stability": record.plain(self.stability),
+            **{name: plain(value) for name, value in self.scores.items()},
+            "residual": plain(self.residual),
+            "agreement": plain(self.agreement),
+            "stability": plain(self.stability),
             "not_run": self.told,
         }
 
@@ -191,7 +192,7 @@ def _document(
         "n_columns": prepared.n_columns,
         "residual_dimension": dim,
         "methods": [outcome.as_dict() for outcome in outcomes],
-        "agreement": record.plain(_agreements(outcomes)),
+        "agreement": plain(_agreements(outcomes)),
         "warnings": list(console.warnings),
         "notes": list(console.notes),
     }

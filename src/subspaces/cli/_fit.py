@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from subspaces._array import to_host
 from subspaces._files import write_whole
+from subspaces.choice import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._config import read_run
@@ -127,7 +128,7 @@ def _fit(
         "line": asked.line(),
         "started": started,
         "options": {name: value for name, value in options.items() if name not in ("config", "again")},
-        "method": {"name": method.name, "estimator": method.title, "parameters": record.plain(model.get_params())},
+        "method": {"name": method.name, "estimator": method.title, "parameters": plain(model.get_params())},
         "seed": options["seed"],
         "data": files,
         "rows": {

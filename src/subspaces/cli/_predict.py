@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from subspaces._array import to_host
+from subspaces.choice import plain
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake
 from subspaces.cli._parser import Asked
-from subspaces.cli._record import absolute, path_of, plain
+from subspaces.cli._record import absolute, path_of
 from subspaces.cli._rows import Prepared, apply, read, real_paths
 from subspaces.cli._runs import PastRun, open_run
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, working_folder
@@ -68,9 +69,7 @@ def _prepared(past: PastRun, table: Table, console: Console) -> Prepared:
             f"the rows have {len(table.columns)} columns, and the model is of {wanted.n_features_in_}: name them by "
             "--columns, or leave others out by --drop"
         )
-    return (
-        Prepared(table, None, rows, table.columns) if past.preparation is None else apply(past.preparation, table, rows)
-    )
+    return Prepared(table, None, rows) if past.preparation is None else apply(past.preparation, table, rows)
 
 
 def _labels(past: PastRun, prepared: Prepared, folder: Path | None, console: Console) -> Any:

@@ -121,25 +121,6 @@ def peak_memory() -> int | None:
     return int(peak) if sys.platform == "darwin" else int(peak) * 1024
 
 
-def plain(value: Any) -> Any:
-    """`value` from what JSON knows, without NaN."""
-    import math
-
-    import numpy as np
-
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(each) for each in value]
-    return str(value)
-
-
 def rounded_stages(stages: Mapping[str, float]) -> list[dict[str, Any]]:
     """Stages and their seconds, in the order in which they began."""
     return [{"name": name, "seconds": round(seconds, 4)} for name, seconds in stages.items()]

@@ -73,7 +73,7 @@ def _rows(past: PastRun, options: dict[str, Any], folder: Path, console: Console
     _check_data(past.document["data"], options["data"])
     table = read(options["data"], options, console)
     rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
-    prepared = Prepared(table, None, rows, table.columns)
+    prepared = Prepared(table, None, rows)
     if past.preparation is not None:
         prepared = apply(past.preparation, table, rows)
     try:

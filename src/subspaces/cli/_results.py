@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from subspaces._array import to_host
 from subspaces._blocks import row_blocks
 from subspaces._files import new_file
+from subspaces.choice import plain
 from subspaces.cli._errors import Mistake
-from subspaces.cli._record import plain
 from subspaces.cli._words import table as text_table
 from subspaces.inputs import Table
 

@@ -35,7 +35,6 @@ class Prepared:
     table: Table
     preparation: Preparation | None
     rows: NDArray[Any] | RowSource  # (n, q)
-    columns: tuple[str, ...]  # names of the q columns
 
     @property
     def n_rows(self) -> int | None:
@@ -97,16 +96,14 @@ def prepare(table: Table, preparation: Preparation | None, console: Console) -> 
         for each in odd_columns(rows, table.columns):
             console.warn(each)
     if preparation is None:
-        return Prepared(table, None, rows, table.columns)
+        return Prepared(table, None, rows)
     console.stage("preparing rows")
     return apply(preparation.fit(rows), table, rows)
 
 
 def apply(preparation: Preparation, table: Table, rows: NDArray[Any] | RowSource) -> Prepared:
     """Rows (n, p) after a preparation that is known."""
-    projected = preparation.components_ is not None
-    columns = tuple(map(str, preparation.get_feature_names_out())) if projected else table.columns
-    return Prepared(table, preparation, preparation.transform(rows), columns)
+    return Prepared(table, preparation, preparation.transform(rows))
 
 
 def fit_rows(
