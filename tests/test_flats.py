@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subspaces import _blocks, _threads
+from subspaces import flats as flats_module
 from subspaces.flats import (
     FEW_SMALLEST,
     Beta2,
@@ -100,15 +101,25 @@ class TestDistances:
         moved = Flats(flats.centers + along, flats.bases)
         np.testing.assert_allclose(squared_distances(x, moved), squared_distances(x, flats), atol=1e-12)
 
+    @pytest.mark.parametrize("n_vectors", [1, 7, 20])
+    @pytest.mark.parametrize(("dim", "affine"), KINDS)
+    def test_flats_in_tiles_are_the_same(self, dim, affine, n_vectors, monkeypatch):
+        rng = np.random.default_rng(dim)
+        x, flats = rng.standard_normal((20, 6)), random_flats(rng, 11, 6, dim, affine=affine)
+        whole, near = squared_distances(x, flats), nearest(x, flats, 3)
+        monkeypatch.setattr(flats_module, "TILE_VECTORS", n_vectors)
+        np.testing.assert_allclose(squared_distances(x, flats), whole, atol=1e-13, rtol=0)
+        np.testing.assert_array_equal(nearest(x, flats, 3)[0], near[0])
+
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_rows_on_a_flat_are_at_no_negative_distance(self, dtype):
         rng = np.random.default_rng(2)
         flats = random_flats(rng, 1, 8, 4, affine=True)
         x = flats.centers + rng.standard_normal((200, 4)) @ flats.bases[0].T
         cast = Flats(flats.centers.astype(dtype), flats.bases.astype(dtype))
-        found = squared_distances(x.astype(dtype), cast)
-        assert (found >= 0).all()
-        assert found.max() < 200 * np.finfo(dtype).eps
+        for found in (squared_distances(x.astype(dtype), cast), nearest(x.astype(dtype), cast, 1)[1]):
+            assert (found >= 0).all()
+            assert found.max() < 200 * np.finfo(dtype).eps
 
     def test_a_choice_of_flats_keeps_their_order(self):
         rng = np.random.default_rng(3)

@@ -18,6 +18,7 @@ from subspaces.search import (
     DIM_TIE,
     DIMS,
     MIDDLE_DRAWS,
+    PAIR_COLUMNS,
     PILOT_DIMS,
     UNEVEN_MARGIN,
     FlatSetting,
@@ -29,6 +30,7 @@ from subspaces.search import (
     climb,
     draw_sample,
     middle_setting,
+    pilot_settings,
     prefers_affine,
     setting_graph,
     try_setting,
@@ -193,6 +195,52 @@ class TestPrefersAffine:
         assert prefers_affine(trials, 0.05)
         assert prefers_affine(trials[::-1], 0.05)
         assert not prefers_affine(trials, 0.15)
+
+
+class TestPilot:
+    def asked(self, n_columns, **options):
+        settings = [
+            setting
+            for affine in (False, True)
+            for setting in candidate_settings(10_000, n_columns, 5, affine=affine, unit=not affine, **options)
+        ]
+        return [
+            [(setting.dim, setting.neighborhood, setting.affine) for setting in some]
+            for some in pilot_settings(settings, n_columns)
+        ]
+
+    def test_of_many_columns_one_pair_comes_first(self):
+        first, more = self.asked(PAIR_COLUMNS)
+        assert first == [(4, 10, False), (4, 10, True)]
+        assert more == [(2, 6, False), (2, 16, False), (4, 28, False), (2, 6, True)]
+
+    def test_of_fewer_columns_all_are_asked_at_once(self):
+        first, more = self.asked(PAIR_COLUMNS - 1)
+        assert first == [(2, 6, False), (2, 16, False), (4, 10, False), (4, 28, False), (2, 6, True), (4, 10, True)]
+        assert more == []
+
+    def test_a_dimension_that_is_given_has_no_pair(self):
+        first, more = self.asked(80, dim=3)
+        assert first == [(3, 8, False), (3, 22, False), (3, 8, True)]
+        assert more == []
+
+    @pytest.mark.parametrize(("lead", "affine"), [(-0.1, False), (AFFINE_MARGIN / 2, False), (2 * AFFINE_MARGIN, True)])
+    def test_more_are_asked_only_where_affine_flats_win_the_pair(self, monkeypatch, lead, affine):
+        def score(setting, *arguments):
+            return replace(setting, modularity=0.5 + lead * setting.affine)
+
+        monkeypatch.setattr(search, "PILOT_ROWS", 100)
+        monkeypatch.setattr(search, "try_setting", score)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
+        rows = np.zeros((101, 40))
+        settings = both_kinds(rows, 2)
+        found = choose_setting(rows, 2, settings, np.random.RandomState(0), kind="balanced")
+        first, more = pilot_settings(settings, 40)
+        pilot = [(trial.dim, trial.neighborhood, trial.affine) for trial in found.trials]
+        expected = [*first, *more] if affine else first
+        assert pilot[: len(expected)] == [(each.dim, each.neighborhood, each.affine) for each in expected]
+        assert all(each[2] == affine for each in pilot[len(expected) :])
+        assert found.setting.affine == affine
 
 
 class TestTrials:

@@ -18,6 +18,9 @@ from subspaces._validation import check_integer, check_option
 FEW_SMALLEST = 16
 # Of more, the minima of groups of columns are looked at first where there are this many columns for each of them.
 COLUMNS_PER_SMALLEST = 32
+# Products of rows with the vectors of all flats are made of about this many vectors at a time: BLAS is fastest where
+# blocks have as many rows as fit in cache beside them.
+TILE_VECTORS = 4500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,26 +82,40 @@ def as_neighborhood(value: Any) -> Beta2 | int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Stack:
-    """m flats as one matrix: its product with a row holds all that the distances of the row need."""
+    """m flats as a few matrices: their products with a row hold all that the distances of the row need."""
 
     origin: Array  # (p,), from where rows are measured
     offsets: Array  # (m,), squared norms of the centres
-    columns: Array  # (p, s, m): the centres times -2, if they matter, then the d basis vectors of every flat
+    tiles: list[Array]  # of (p, s, t): the centres times -2, if they matter, then the d basis vectors of every flat
     linear: bool
 
+    @property
+    def n_vectors(self) -> int:
+        """Most vectors in a tile."""
+        return max(tile[0].size for tile in self.tiles)
+
     def squared_distances(self, x: Array, products: Array, out: Array) -> Array:
-        """Squared distances (b, m) of rows (b, p), written to `out`; `products` (b, s, m) is overwritten."""
+        """Squared distances (b, m) of rows (b, p), written to `out`; `products` (b * n_vectors,) is overwritten.
+
+        Rounding can make them dip below zero.
+        """
         if not self.linear:
             x = x - self.origin
-        np.matmul(x, self.columns.reshape(len(self.origin), -1), out=products.reshape(len(x), -1))
-        along = products if self.linear else products[:, 1:]
-        np.einsum("bkm,bkm->bm", along, along, out=out)
-        np.subtract(np.einsum("np,np->n", x, x)[:, None], out, out=out)
-        if not self.linear:
-            out += products[:, 0]
-            out += self.offsets
-        # Rounding can dip below zero.
-        return np.maximum(out, 0, out=out)
+        squared_norms = np.einsum("np,np->n", x, x)[:, None]
+        first = 0
+        for tile in self.tiles:
+            p, s, t = tile.shape
+            product = products[: len(x) * s * t].reshape(len(x), s, t)
+            np.matmul(x, tile.reshape(p, -1), out=product.reshape(len(x), -1))
+            found = out[:, first : first + t]
+            along = product if self.linear else product[:, 1:]
+            np.einsum("bkm,bkm->bm", along, along, out=found)
+            np.subtract(squared_norms, found, out=found)
+            if not self.linear:
+                found += product[:, 0]
+                found += self.offsets[first : first + t]
+            first += t
+        return out
 
 
 def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
@@ -114,32 +131,36 @@ def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
     # Slice by slice, so that sums over the basis vectors add contiguous rows.
     slices = flats.bases.transpose(1, 2, 0)
     columns = slices if linear else np.concatenate([-2 * centers.T[:, None], slices], axis=1)
+    tiles = row_blocks(len(flats), 1, block_rows=max(1, TILE_VECTORS // columns.shape[1]))
     return _Stack(
         origin.astype(dtype, copy=False),
         np.einsum("mp,mp->m", centers, centers).astype(dtype, copy=False),
-        np.ascontiguousarray(columns, dtype),
+        [np.ascontiguousarray(columns[:, :, tile], dtype) for tile in tiles],
         linear,
     )
 
 
-def _distance_blocks(x: Array, stack: _Stack, finish: Callable[[slice, Array], None], out: Array | None = None) -> None:
+def _distance_blocks(
+    x: Array, stack: _Stack, finish: Callable[[slice, Array], object], out: Array | None = None
+) -> None:
     """Call `finish` on blocks of rows of `x` (n, p) and their squared distances (b, m), in several threads.
 
-    The distances are rows of `out` (n, m) where it is given, and else lie in an array that is used again.
+    The distances are rows of `out` (n, m) where it is given, and else lie in an array that is used again. Rounding can
+    make them dip below zero.
     """
-    n_slices, count = stack.columns.shape[1:]
+    n_vectors, count = stack.n_vectors, len(stack.offsets)
     # Half of what a block may have: of several threads each has its own.
-    blocks = list(row_blocks(len(x), 2 * count * (n_slices + 1) * x.itemsize))
+    blocks = list(row_blocks(len(x), 2 * (n_vectors + count) * x.itemsize))
     most = blocks[0].stop if blocks else 0
 
     def make() -> Callable[[slice], None]:
-        products = np.empty((most, n_slices, count), x.dtype)
+        products = np.empty(most * n_vectors, x.dtype)
         table = np.empty((most, count), x.dtype) if out is None else None
 
         def work(rows: slice) -> None:
             size = rows.stop - rows.start
             target = table[:size] if table is not None else out[rows]  # type: ignore[index]
-            finish(rows, stack.squared_distances(x[rows], products[:size], target))
+            finish(rows, stack.squared_distances(x[rows], products, target))
 
         return work
 
@@ -156,7 +177,7 @@ def distances_to(flats: Flats) -> Callable[[Array], Array]:
 
     def squared_distances(x: Array) -> Array:
         result = np.empty((len(x), len(flats)), x.dtype)
-        _distance_blocks(x, stack_for(x.dtype), lambda rows, table: None, result)
+        _distance_blocks(x, stack_for(x.dtype), lambda rows, table: np.maximum(table, 0, out=table), result)
         return result
 
     return squared_distances
@@ -176,7 +197,7 @@ def nearest(x: Array, flats: Flats, count: int) -> tuple[Indices, Array]:
         index[rows], distances[rows] = _in_order(table, smallest(table, count))
 
     _distance_blocks(x, _stack(flats, x.dtype), finish)
-    return index, distances
+    return index, np.maximum(distances, 0, out=distances)
 
 
 def _in_order(table: Array, index: Indices) -> tuple[Indices, Array]:

@@ -24,7 +24,7 @@ from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partitio
 from subspaces.spectral import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)
-SAMPLE_ROWS = 10_000
+SAMPLE_ROWS = 8000
 SAMPLE_LANDMARKS = 700
 SAMPLE_NEAREST = 8
 # Linear or affine is a coarse question: fewer rows answer it.
@@ -32,6 +32,8 @@ PILOT_ROWS = 2500
 # Where these are all rows there are, more landmarks cost little.
 FEW_ROWS_LANDMARKS = 1000
 PILOT_DIMS = (2, 4)
+# In so many columns a first pair of settings of the larger of these dimensions is asked alone; in fewer it misleads.
+PAIR_COLUMNS = 20
 # Whether clusters differ in size is a fine question: more ways to make parts answer it, and separation must gain more
 # than it does by chance.
 MIDDLE_DRAWS = 2
@@ -139,14 +141,18 @@ def choose_setting(
     n_landmarks = FEW_ROWS_LANDMARKS if few else SAMPLE_LANDMARKS
     if len({setting.affine for setting in settings}) == 2:
         sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=n_landmarks)
-        asked = settings if few else pilot_settings(settings)
-        trials = try_settings(asked, sample, n_clusters, rng)
+        first, more = (settings, []) if few else pilot_settings(settings, rows.shape[1])
+        # Drawn for all, so that later draws do not depend on how many are asked.
+        own = generators(rng, len(first) + len(more))
+        trials = try_settings(first, sample, n_clusters, own[: len(first)])
+        if more and prefers_affine(trials, affine_margin):
+            trials += try_settings(more, sample, n_clusters, own[len(first) :])
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
     if not trials or not few:
         sample = draw_sample(rows, settings, rng, SAMPLE_ROWS, max_landmarks=n_landmarks)
-        settings = climb(settings, lambda some: try_settings(some, sample, n_clusters, rng))
+        settings = climb(settings, lambda some: try_settings(some, sample, n_clusters, generators(rng, len(some))))
         trials = trials + settings
     best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
     uneven, middle = False, None
@@ -167,14 +173,19 @@ def choose_setting(
     return Search(best, trials, kind, uneven, middle)
 
 
-def pilot_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
-    """A few settings that tell linear from affine: some dimensions, affine ones with tight neighbourhoods only.
+def pilot_settings(settings: Sequence[FlatSetting], n_columns: int) -> tuple[list[FlatSetting], list[FlatSetting]]:
+    """A few settings that tell linear from affine, and more to ask where affine flats win among these.
 
-    Affine flats must clearly win, and hardly ever do so with wide neighbourhoods if not with tight ones.
+    Affine flats must clearly win, and hardly ever do so with wide neighbourhoods if not with tight ones; in most data
+    of many columns they do not win, and one pair of settings says so.
     """
-    linear = [setting for setting in settings if not setting.affine]
-    asked = [*linear, *tight_settings([setting for setting in settings if setting.affine])]
-    return [setting for setting in asked if setting.dim in PILOT_DIMS] or asked
+    linear, affine = ([setting for setting in settings if setting.affine == wanted] for wanted in (False, True))
+    asked = [*linear, *tight_settings(affine)]
+    asked = [setting for setting in asked if setting.dim in PILOT_DIMS] or asked
+    if n_columns < PAIR_COLUMNS:
+        return asked, []
+    pair = [setting for setting in tight_settings(linear) + tight_settings(affine) if setting.dim == PILOT_DIMS[-1]]
+    return (pair, [setting for setting in asked if setting not in pair]) if pair else (asked, [])
 
 
 def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:
@@ -302,10 +313,9 @@ def draw_sample(
 
 
 def try_settings(
-    settings: Sequence[FlatSetting], sample: Sample, n_clusters: int, rng: np.random.RandomState
+    settings: Sequence[FlatSetting], sample: Sample, n_clusters: int, own: Sequence[np.random.RandomState]
 ) -> list[FlatSetting]:
-    """`settings` with the modularity that each reaches on a sample of rows, tried side by side."""
-    own = generators(rng, len(settings))
+    """`settings` with the modularity that each reaches on a sample of rows, each with a generator of its `own`."""
     # The longest first, so that no thread is left with it at the end.
     order = sorted(range(len(settings)), key=lambda i: -settings[i].dim)
     tried = mapped(lambda i: try_setting(settings[i], sample, n_clusters, own[i]), order)
