@@ -294,12 +294,12 @@ class TestTrials:
         assert names == [(2, 6, False), (2, 16, False), (2, 6, True)]
         assert {2, 3} - set(PILOT_DIMS) == {3}
         # Linear won the pilot, so affine flats are not tried again.
-        *climbed, middle = final
-        names = [(trial.dim, trial.neighborhood) for trial in climbed]
+        names = [(trial.dim, trial.neighborhood) for trial in final]
         assert set(names) < set(pairs(*rows.shape, 2))
         assert {(2, 6), (3, 8)} < set(names)
-        assert (middle.dim, middle.neighborhood, middle.affine) == (2, 6, False)
-        assert best is best_setting(climbed, sampled=True)
+        assert best is best_setting(final, sampled=True)
+        # The middle one is asked about separation too, and no other.
+        assert [(each.dim, each.neighborhood) for each in final if not np.isnan(each.separation)] == [(2, 6)]
 
     @pytest.mark.parametrize(("n", "dim"), [(100, 2), (101, 4)])
     def test_near_ties_count_only_on_a_sample(self, monkeypatch, n, dim):
@@ -377,6 +377,27 @@ class TestClimb:
             (2, 16),
         ]
 
+    @pytest.mark.parametrize("n_dims", range(1, 6))
+    def test_the_middle_one_is_among_the_first(self, n_dims):
+        rounds = []
+
+        def attempt(some):
+            rounds.append(list(some))
+            return [replace(each, modularity=0.5) for each in some]
+
+        settings = [FlatSetting(dim, size, True, False) for dim in DIMS[:n_dims] for size in (2 * dim + 2, 6 * dim + 4)]
+        climb(settings, attempt)
+        assert middle_setting(settings) in rounds[0]
+
+    @pytest.mark.parametrize(("sampled", "dim"), [(False, 4), (True, 6)])
+    def test_of_near_ties_on_a_sample_the_largest_dimension_is_tried_wide(self, sampled, dim):
+        scores = {2: 0.3, 3: 0.4, 4: 0.5, 6: 0.5 - DIM_TIE / 2, 9: 0.3}
+        settings = [FlatSetting(each, size, True, False) for each in DIMS for size in (2 * each + 2, 6 * each + 4)]
+        trials = climb(
+            settings, lambda some: [replace(each, modularity=scores[each.dim]) for each in some], sampled=sampled
+        )
+        assert (trials[-1].dim, trials[-1].neighborhood) == (dim, 6 * dim + 4)
+
 
 class TestSeparation:
     """Settings that show clusters of unequal sizes, where the one of the largest modularity cuts a large one."""
@@ -394,7 +415,7 @@ class TestSeparation:
         monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
         monkeypatch.setattr(search, "try_setting", lambda setting, *arguments: replace(setting))
         monkeypatch.setattr(search, "ask_joins", ask)
-        monkeypatch.setattr(search, "climb", lambda settings, attempt: attempt(settings))
+        monkeypatch.setattr(search, "climb", lambda settings, attempt, **options: attempt(settings))
         return choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0), **options)
 
     def test_the_largest_dimension_that_shows_them_is_taken(self, monkeypatch):
@@ -417,22 +438,22 @@ class TestSeparation:
         settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 1, 1)]
         middle = parted(3, 0.21, 3, 1)
         found = self.choose(monkeypatch, settings, middle=middle)
-        assert found.trials == [*settings, middle, settings[0], settings[2]]
-        assert found.setting is found.trials[3]
-        assert found.middle is found.trials[3]
+        assert found.trials == [settings[0], middle, settings[2], settings[0], settings[2]]
+        assert found.setting is found.trials[1]
+        assert found.middle is found.trials[1]
         assert found.uneven
         # What it shows by chance with fewer does not count, and then nothing else is asked.
         settings[1] = middle
         found = self.choose(monkeypatch, settings, middle=parted(3, 0.2, 1, 1))
         assert found.setting == settings[0]
-        assert found.trials == [*settings, parted(3, 0.2, 1, 1)]
+        assert found.trials == [settings[0], parted(3, 0.2, 1, 1), settings[2]]
         assert not found.uneven
 
     def test_what_modularity_finds_at_its_best_must_be_clearly_worse(self, monkeypatch):
         settings = [parted(2, 0.48, 1, 3), parted(3, 0.2, 3, 1), parted(4, 0.3, 3, 1)]
         found = self.choose(monkeypatch, settings)
         assert found.setting == settings[0]
-        assert found.trials == [*settings, settings[1], settings[0]]
+        assert found.trials == [*settings, settings[0]]
         assert not found.uneven
 
     def test_others_than_the_middle_are_not_asked(self, monkeypatch):

@@ -185,7 +185,9 @@ class TestSSC:
 
     @pytest.mark.parametrize("solver", [ADMM(max_iter=10), ElasticNet(max_iter=5), OMP()], ids=str)
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-    def test_no_table_of_all_pairs_is_held(self, solver):
+    def test_no_table_of_all_pairs_is_held(self, solver, monkeypatch):
+        # Each thread has a block of its own.
+        monkeypatch.setattr("subspaces.self_expression._base.n_threads", lambda: 2)
         X = np.random.default_rng(0).normal(size=(6000, 20)).astype(np.float32)
         tracemalloc.start()
         SSC(2, solver=solver, subspace_dim=2, n_components=2, random_state=0).fit(X)

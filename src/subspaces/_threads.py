@@ -25,21 +25,33 @@ class _OneThread:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._depth = 0
+        self._n_inside = 0
         self._before: list[int] = []
+        self._own = threading.local()
+
+    @property
+    def depth(self) -> int:
+        """How often the thread that asks is inside."""
+        return getattr(self._own, "depth", 0)
 
     def __enter__(self) -> None:
+        self._own.depth = self.depth + 1
+        if self.depth > 1:
+            return
         with self._lock:
-            if not self._depth:
+            if not self._n_inside:
                 self._before = [library.num_threads for library in _libraries()]
-            self._depth += 1
-            # Every time: some libraries count for each Python thread by itself.
+            self._n_inside += 1
+            # Every thread: some libraries count for each by itself.
             _set_threads([1] * len(self._before))
 
     def __exit__(self, *_: object) -> None:
+        self._own.depth -= 1
+        if self.depth:
+            return
         with self._lock:
-            self._depth -= 1
-            if not self._depth:
+            self._n_inside -= 1
+            if not self._n_inside:
                 _set_threads(self._before)
 
 
@@ -112,6 +124,8 @@ def _controller() -> ThreadpoolController:
 
 def n_threads() -> int:
     """How many threads BLAS uses here: those of the machine, or what the user has set."""
+    if _ONE_THREAD.depth:
+        return 1
     return max((library.num_threads for library in _libraries()), default=1)
 
 

@@ -401,15 +401,17 @@ def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affi
 def _beta2(x: Array, centers: Array, order: Indices, dim: int, affine: bool) -> Array:
     size = order.shape[1]
     result = np.empty(len(order))
-    for block in row_blocks(len(order), 3 * size * x.shape[1] * 8):
+
+    def fit(block: slice) -> None:
         points = x[order[block]].astype(np.float64)
         radius = np.linalg.norm(points - centers[block][:, None, :], axis=2).max(axis=1)
         if affine:
             points = points - points.mean(axis=1, keepdims=True)
-        with one_thread():
-            values = np.linalg.eigvalsh(_smaller_gram(points))
+        values = np.linalg.eigvalsh(_smaller_gram(points))
         tail = np.maximum(values[:, : max(0, values.shape[1] - dim)], 0).sum(axis=1)
         result[block] = np.sqrt(tail / size) / np.where(radius > 0, radius, 1)
+
+    in_threads(lambda: fit, row_blocks(len(order), 6 * size * x.shape[1] * 8))
     return result
 
 

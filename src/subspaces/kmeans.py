@@ -157,7 +157,8 @@ def kmeans(x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_i
     Where there are many rows, each start is found among some of them.
     """
     n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
+    seeds = (x if len(x) <= n_seeds else x[rng.randint(len(x), size=n_seeds)] for _ in range(n_starts))
     # A few columns and a few centres: threads would only wait for each other.
     with one_thread():
-        seeds = (x if len(x) <= n_seeds else x[rng.randint(len(x), size=n_seeds)] for _ in range(n_starts))
-        return lloyd(x, np.stack([spread_rows(each, k, rng) for each in seeds]), max_iter=max_iter)
+        starts = np.stack([spread_rows(each, k, rng) for each in seeds])
+    return lloyd(x, starts, max_iter=max_iter)

@@ -284,11 +284,16 @@ def _rounds(partition: Partition, psi: csr_matrix, spectrum: Spectrum, n_rounds:
     labels = assign(psi, spectrum, partition)
     shares = cluster_shares(psi, labels, partition.n_clusters)
     yield replace(partition, modularity=modularity(shares))
-    occupied = len(np.unique(labels))
+    occupied = _occupied(labels, partition.n_clusters)
     for _ in range(n_rounds):
         partition = replace(partition, landmark_scores=landmark_scores(shares).astype(psi.dtype))
         before, labels = labels, assign(psi, spectrum, partition)
-        if (before == labels).all() or len(np.unique(labels)) < occupied:
+        if (before == labels).all() or _occupied(labels, partition.n_clusters) < occupied:
             return
         shares = cluster_shares(psi, labels, partition.n_clusters)
         yield replace(partition, modularity=modularity(shares))
+
+
+def _occupied(labels: Labels, n_clusters: int) -> int:
+    """How many clusters have rows."""
+    return int(np.count_nonzero(np.bincount(labels, minlength=n_clusters)))

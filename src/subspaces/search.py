@@ -6,7 +6,7 @@ unequal size show: then modularity is no judge, and a setting that shows them is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -70,6 +70,10 @@ class FlatSetting:
     def n_neighbors(self) -> int:
         """Rows in a neighbourhood; 0 where each flat finds its own number."""
         return self.neighborhood if isinstance(self.neighborhood, int) else 0
+
+    def same_flats(self, other: FlatSetting) -> bool:
+        """Whether it fits flats in the same way."""
+        return (self.dim, self.neighborhood, self.affine) == (other.dim, other.neighborhood, other.affine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ def choose_setting(
     if len(settings) == 1 or n_clusters == 1:
         return Search(settings[0], [], kind)
     trials: list[FlatSetting] = []
-    few = len(rows) <= PILOT_ROWS
+    few, sampled = len(rows) <= PILOT_ROWS, len(rows) > SAMPLE_ROWS
     n_landmarks = FEW_ROWS_LANDMARKS if few else SAMPLE_LANDMARKS
     if len({setting.affine for setting in settings}) == 2:
         sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=n_landmarks)
@@ -150,18 +154,24 @@ def choose_setting(
         affine = prefers_affine(trials, affine_margin)
         report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
         settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
+    # Few rows fall apart by chance.
+    middle = middle_setting(settings) if kind == "auto" and not few else None
     if not trials or not few:
         sample = draw_sample(rows, settings, rng, SAMPLE_ROWS, max_landmarks=n_landmarks)
-        settings = climb(settings, lambda some: try_settings(some, sample, n_clusters, generators(rng, len(some))))
+
+        def attempt(some: Sequence[FlatSetting]) -> list[FlatSetting]:
+            return try_settings(some, sample, n_clusters, generators(rng, len(some)), asked=middle)
+
+        settings = climb(settings, attempt, sampled=sampled)
         trials = trials + settings
-    best = best_setting(settings, sampled=len(rows) > SAMPLE_ROWS)
-    uneven, middle = False, None
-    # Few rows fall apart by chance.
-    if kind == "auto" and not few:
-        asked = ask_sizes(settings, best, lambda setting, n: ask_joins(setting, sample, n_clusters, rng, n_draws=n))
-        trials, uneven, middle = trials + asked, shows_uneven(asked), asked[0]
+    best = best_setting(settings, sampled=sampled)
+    uneven = False
+    if middle:
+        middle = next(trial for trial in settings if trial.same_flats(middle))
+        asked = ask_sizes(settings, middle, best, lambda each: ask_joins(each, sample, n_clusters, rng, n_draws=1))
+        trials, uneven = trials + asked, is_uneven(middle, *asked[:1])
         if uneven:
-            best, kind = largest_sure(asked), "density"
+            best, kind = largest_sure(middle, *asked), "density"
     report(
         verbose,
         "dimension %d, neighbourhood %s: modularity %.3f%s",
@@ -201,58 +211,58 @@ def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
 
 
 def ask_sizes(
-    settings: Sequence[FlatSetting], best: FlatSetting, attempt: Callable[[FlatSetting, int], FlatSetting]
+    settings: Sequence[FlatSetting],
+    middle: FlatSetting,
+    best: FlatSetting,
+    attempt: Callable[[FlatSetting], FlatSetting],
 ) -> list[FlatSetting]:
-    """Trials that tell whether clusters differ in size, each with a number of draws, as long as they say so.
+    """Trials that tell whether clusters differ in size, as long as those before say so.
 
-    First the middle setting; then the `best` one, whose partition must be clearly less well separated; then those that
-    may show them as well.
+    The `middle` one was asked; then comes the `best`, whose partition must be clearly less well separated; then those
+    that may show them as well.
     """
-    middle = attempt(middle_setting(settings), MIDDLE_DRAWS)
-    if not is_uneven(middle, middle):
-        return [middle]
-    asked = [middle, attempt(best, 1)]
-    if shows_uneven(asked):
-        asked += [attempt(setting, 1) for setting in tight_settings(settings) if setting.dim > middle.dim]
+    if not is_uneven(middle):
+        return []
+    asked = [attempt(best)]
+    if is_uneven(middle, *asked):
+        asked += [attempt(setting) for setting in tight_settings(settings) if setting.dim > middle.dim]
     return asked
 
 
-def shows_uneven(asked: Sequence[FlatSetting]) -> bool:
-    """Whether the first of the trials shows clusters of unequal size."""
-    return len(asked) > 1 and is_uneven(*asked[:2])
+def is_uneven(setting: FlatSetting, *others: FlatSetting) -> bool:
+    """Whether clusters of unequal size are clearly better separated than what modularity finds, here or in others."""
+    return setting.separation > UNEVEN_MARGIN + max(each.balanced_separation for each in (setting, *others))
 
 
-def is_uneven(setting: FlatSetting, best: FlatSetting) -> bool:
-    """Whether clusters of unequal size are clearly better separated than what modularity finds, here or at its best."""
-    return setting.separation > UNEVEN_MARGIN + max(setting.balanced_separation, best.balanced_separation)
-
-
-def largest_sure(asked: Sequence[FlatSetting]) -> FlatSetting:
-    """The largest dimension that shows them as well, and whose parts agree; or the first, the middle one."""
-    middle, best, *larger = asked
+def largest_sure(middle: FlatSetting, best: FlatSetting, *larger: FlatSetting) -> FlatSetting:
+    """The largest dimension that shows them as well, and whose parts agree; or the middle one."""
     sure = [each for each in larger if is_uneven(each, best) and each.agreement >= SURE_AGREEMENT]
     return max([middle, *sure], key=lambda setting: setting.dim)
 
 
 def climb(
-    settings: Sequence[FlatSetting], attempt: Callable[[Sequence[FlatSetting]], list[FlatSetting]]
+    settings: Sequence[FlatSetting],
+    attempt: Callable[[Sequence[FlatSetting]], list[FlatSetting]],
+    *,
+    sampled: bool = False,
 ) -> list[FlatSetting]:
     """Trials of about half of the settings, in which the best is among them if modularity has one peak over dimensions.
 
-    First every other dimension with the smallest neighbourhood, then those beside the best, then the larger
-    neighbourhoods of the best.
+    First every other dimension and the middle one with the smallest neighbourhood, then those beside the best, then the
+    larger neighbourhoods of the best. `sampled` is as in `best_setting`.
     """
     ladder = {dim: list(group) for dim, group in groupby(settings, key=lambda setting: setting.dim)}
     dims = sorted(ladder)
-    trials = {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in dims[::2]])}
-    peak = dims.index(max(trials, key=lambda dim: _evidence(trials[dim])))
+    first = sorted({*dims[::2], dims[(len(dims) - 1) // 2]})
+    trials = {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in first])}
+    peak = dims.index(best_setting(trials.values(), sampled=sampled).dim)
     beside = [dim for dim in dims[max(0, peak - 1) : peak + 2] if dim not in trials]
     trials |= {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in beside])}
-    best = max(trials, key=lambda dim: _evidence(trials[dim]))
+    best = best_setting(trials.values(), sampled=sampled).dim
     return [*trials.values(), *attempt(ladder[best][1:])]
 
 
-def best_setting(settings: Sequence[FlatSetting], *, sampled: bool) -> FlatSetting:
+def best_setting(settings: Collection[FlatSetting], *, sampled: bool) -> FlatSetting:
     """The setting of the largest modularity; on a sample, the largest dimension among near ties.
 
     All rows are denser than a sample of them, so flats of higher dimension fit inside their clusters there.
@@ -313,12 +323,26 @@ def draw_sample(
 
 
 def try_settings(
-    settings: Sequence[FlatSetting], sample: Sample, n_clusters: int, own: Sequence[np.random.RandomState]
+    settings: Sequence[FlatSetting],
+    sample: Sample,
+    n_clusters: int,
+    own: Sequence[np.random.RandomState],
+    *,
+    asked: FlatSetting | None = None,
 ) -> list[FlatSetting]:
-    """`settings` with the modularity that each reaches on a sample of rows, each with a generator of its `own`."""
+    """`settings` with the modularity that each reaches on a sample of rows, each with a generator of its `own`.
+
+    The one that is `asked` tells how well clusters are separated too.
+    """
+
+    def attempt(i: int) -> FlatSetting:
+        if settings[i] is asked:
+            return ask_joins(settings[i], sample, n_clusters, own[i], n_draws=MIDDLE_DRAWS)
+        return try_setting(settings[i], sample, n_clusters, own[i])
+
     # The longest first, so that no thread is left with it at the end.
-    order = sorted(range(len(settings)), key=lambda i: -settings[i].dim)
-    tried = mapped(lambda i: try_setting(settings[i], sample, n_clusters, own[i]), order)
+    order = sorted(range(len(settings)), key=lambda i: (settings[i] is not asked, -settings[i].dim))
+    tried = mapped(attempt, order)
     return [tried[order.index(i)] for i in range(len(settings))]
 
 

@@ -205,8 +205,12 @@ def product(psi: AnyPsi, table: NDArray[Any]) -> Array:
 
 
 def added(sums: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Sums over blocks of arrays of the same shapes, where they are."""
-    totals: tuple[Any, ...] = ()
+    """Sums over blocks of arrays of the same shapes, where they are; the first are overwritten."""
+    totals: list[Any] = []
     for found in sums:
-        totals = tuple(old + new for old, new in zip(totals, found, strict=True)) if totals else found
-    return totals
+        if not totals:
+            totals = list(found)
+            continue
+        for i, new in enumerate(found):
+            totals[i] += new
+    return tuple(totals)
