@@ -17,10 +17,11 @@ ROW_TILE, FLAT_TILE = 128, 128
 ALIGNMENT = 64
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+# Numbers that differ from block to block, or from fit to fit, are no reason to compile again.
+@triton.jit(do_not_specialize=["n", "dim", "affine"])  # type: ignore[untyped-decorator]
 def _distances(
-    x, high, low, offsets, out, n, stride, p, dim,
-    affine: tl.constexpr, rows_in: tl.constexpr, flats_in: tl.constexpr, columns_in: tl.constexpr,
+    x, high, low, offsets, out, n, stride, p, dim, affine,
+    rows_in: tl.constexpr, flats_in: tl.constexpr, columns_in: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(1).to(tl.int64) * rows_in + tl.arange(0, rows_in)
     flat = tl.program_id(0) * flats_in + tl.arange(0, flats_in)
@@ -38,7 +39,7 @@ def _distances(
         product = tl.dot(tile_high, second, product)
         product = tl.dot(tile_high, first, product)
         result -= product * product
-    if affine:
+    if affine == 1:
         first = tl.load(high + place + dim * stride, mask=inside, other=0.0)
         second = tl.load(low + place + dim * stride, mask=inside, other=0.0)
         product = tl.dot(tile_low, first)
@@ -49,7 +50,7 @@ def _distances(
     tl.store(out + row[:, None] * stride + flat, tl.maximum(result, 0.0), mask=mask)
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit(do_not_specialize=["count"])  # type: ignore[untyped-decorator]
 def _few_smallest(table, values, index, count, stride, few: tl.constexpr, width: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     column = tl.arange(0, width)
@@ -104,7 +105,7 @@ class SplitFlats:
         grid = (triton.cdiv(self.stride, FLAT_TILE), triton.cdiv(n, ROW_TILE))
         with torch.cuda.device(rows.device):
             _distances[grid](
-                rows, self.high, self.low, self.offsets, out, n, self.stride, p, self.dim,
-                self.affine, ROW_TILE, FLAT_TILE, max(16, triton.next_power_of_2(p)), num_warps=8, num_stages=2,
+                rows, self.high, self.low, self.offsets, out, n, self.stride, p, self.dim, int(self.affine),
+                ROW_TILE, FLAT_TILE, max(16, triton.next_power_of_2(p)), num_warps=8, num_stages=2,
             )  # fmt: skip
         return out

@@ -18,8 +18,8 @@ from subspaces._validation import check_integer, check_option
 FEW_SMALLEST = 16
 # Of more, the minima of groups of columns are looked at first where there are this many columns for each of them.
 COLUMNS_PER_SMALLEST = 32
-# Products of rows with the vectors of all flats are made of about this many vectors at a time: BLAS is fastest where
-# blocks have as many rows as fit in cache beside them.
+# Rows are multiplied by about this many vectors of flats at a time: then blocks of hundreds of rows, which suit BLAS,
+# have products that stay in cache.
 TILE_VECTORS = 4500
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -251,15 +250,15 @@ def climb(
     First every other dimension and the middle one with the smallest neighbourhood, then those beside the best, then the
     larger neighbourhoods of the best. `sampled` is as in `best_setting`.
     """
-    ladder = {dim: list(group) for dim, group in groupby(settings, key=lambda setting: setting.dim)}
-    dims = sorted(ladder)
+    tight = {setting.dim: setting for setting in tight_settings(settings)}
+    dims = sorted(tight)
     first = sorted({*dims[::2], dims[(len(dims) - 1) // 2]})
-    trials = {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in first])}
+    trials = {trial.dim: trial for trial in attempt([tight[dim] for dim in first])}
     peak = dims.index(best_setting(trials.values(), sampled=sampled).dim)
     beside = [dim for dim in dims[max(0, peak - 1) : peak + 2] if dim not in trials]
-    trials |= {trial.dim: trial for trial in attempt([ladder[dim][0] for dim in beside])}
+    trials |= {trial.dim: trial for trial in attempt([tight[dim] for dim in beside])}
     best = best_setting(trials.values(), sampled=sampled).dim
-    return [*trials.values(), *attempt(ladder[best][1:])]
+    return [*trials.values(), *attempt([each for each in settings if each.dim == best and each is not tight[best]])]
 
 
 def best_setting(settings: Collection[FlatSetting], *, sampled: bool) -> FlatSetting:
