@@ -108,6 +108,8 @@ class TestDistances:
         x, flats = rng.standard_normal((20, 6)), random_flats(rng, 11, 6, dim, affine=affine)
         whole, near = squared_distances(x, flats), nearest(x, flats, 3)
         monkeypatch.setattr(flats_module, "TILE_VECTORS", n_vectors)
+        per_flat = dim + (affine or not dim)
+        assert len(flats_module._stack(flats, x.dtype).tiles) == -(-11 // max(1, n_vectors // per_flat))
         np.testing.assert_allclose(squared_distances(x, flats), whole, atol=1e-13, rtol=0)
         np.testing.assert_array_equal(nearest(x, flats, 3)[0], near[0])
 
@@ -163,6 +165,19 @@ class TestNearestFlats:
         tied = distances[:, 1:] == distances[:, :-1]
         assert tied.sum() == 3 * 30
         assert (np.diff(index, axis=1)[tied] > 0).all()
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_flats_that_a_row_lies_on_come_by_their_index(self, dtype):
+        rng = np.random.default_rng(0)
+        basis = np.linalg.qr(rng.standard_normal((6, 3)))[0]
+        turned = np.stack([basis @ np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(50)])
+        flats = Flats(np.zeros((50, 6), dtype), turned.astype(dtype))
+        x = (rng.standard_normal((200, 3)) @ basis.T).astype(dtype)
+        index, distances = nearest(x, flats, 5)
+        tied = distances[:, 1:] == distances[:, :-1]
+        assert tied.any()
+        assert (np.diff(index, axis=1)[tied] > 0).all()
+        np.testing.assert_array_equal(index[:, 0], squared_distances(x, flats).argmin(axis=1))
 
     def test_no_rows_have_no_nearest(self):
         index, distances = nearest(np.empty((0, 5)), random_flats(np.random.default_rng(0), 3, 5, 2, affine=True), 2)

@@ -9,6 +9,7 @@ import pytest
 from sklearn.utils import check_random_state
 
 from subspaces import search
+from subspaces._threads import generators
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
@@ -229,7 +230,16 @@ class TestPilot:
         def score(setting, *arguments):
             return replace(setting, modularity=0.5 + lead * setting.affine)
 
+        drawn = []
+
+        def spy(rng, count):
+            state = rng.get_state()
+            drawn.append(rng.randint(2**31 - 1, size=count).tolist())
+            rng.set_state(state)
+            return generators(rng, count)
+
         monkeypatch.setattr(search, "PILOT_ROWS", 100)
+        monkeypatch.setattr(search, "generators", spy)
         monkeypatch.setattr(search, "try_setting", score)
         monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
         rows = np.zeros((101, 40))
@@ -238,6 +248,10 @@ class TestPilot:
         first, more = pilot_settings(settings, 40)
         pilot = [(trial.dim, trial.neighborhood, trial.affine) for trial in found.trials]
         expected = [*first, *more] if affine else first
+        # Whatever the pilot says, what follows draws the same.
+        rng = np.random.RandomState(0)
+        rng.randint(2**31 - 1, size=len(first) + len(more))
+        assert drawn[1][0] == rng.randint(2**31 - 1)
         assert pilot[: len(expected)] == [(each.dim, each.neighborhood, each.affine) for each in expected]
         assert all(each[2] == affine for each in pilot[len(expected) :])
         assert found.setting.affine == affine
@@ -312,6 +326,18 @@ class TestTrials:
         settings = [FlatSetting(each, 8, False, True) for each in scores]
         best, _ = best_and_trials(np.zeros((n, 9)), 2, settings, np.random.RandomState(0))
         assert best.dim == dim
+
+    @pytest.mark.parametrize(("n", "dim"), [(100, 4), (101, 6)])
+    def test_near_ties_on_a_sample_count_in_the_climb_too(self, monkeypatch, n, dim):
+        scores = {2: 0.3, 3: 0.4, 4: 0.5, 6: 0.5 - DIM_TIE / 2, 9: 0.3}
+        monkeypatch.setattr(search, "SAMPLE_ROWS", 100)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
+        monkeypatch.setattr(
+            search, "try_setting", lambda each, *arguments, **options: replace(each, modularity=scores[each.dim])
+        )
+        settings = [FlatSetting(each, size, False, True) for each in DIMS for size in (2 * each + 2, 6 * each + 4)]
+        _, trials = best_and_trials(np.zeros((n, 20)), 2, settings, np.random.RandomState(0))
+        assert [trial.dim for trial in trials if trial.neighborhood == 6 * trial.dim + 4] == [dim]
 
     def test_one_kind_needs_no_pilot(self):
         rows = linear_rows()

@@ -1,10 +1,19 @@
 """One BLAS thread where it is asked for, and all of them again afterwards."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from subspaces import _threads
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """BLAS has two threads before, whatever the machine has, so that a limit is seen."""
+    with threadpool_limits(2, user_api="blas"):
+        yield
 
 
 def limits():
@@ -71,3 +80,63 @@ def test_errors_in_threads_are_raised(monkeypatch):
     with pytest.raises(ValueError, match="1"):
         _threads.in_threads(lambda: fail, [1, 1])
     _threads.in_threads(lambda: fail, [])
+
+
+def test_inside_there_is_one_thread():
+    assert _threads.n_threads() == 2
+    with _threads.one_thread():
+        assert _threads.n_threads() == 1
+        with _threads.one_thread():
+            pass
+        assert _threads.n_threads() == 1
+    assert _threads.n_threads() == 2
+
+
+def test_nothing_else_is_done_after_an_error(monkeypatch):
+    monkeypatch.setattr(_threads, "n_threads", lambda: 2)
+    done = []
+
+    def work(item):
+        if item == 0:
+            raise KeyboardInterrupt
+        done.append(item)
+
+    with pytest.raises(KeyboardInterrupt):
+        _threads.in_threads(lambda: work, range(100_000))
+    assert len(done) < 99_999
+
+
+def test_an_error_on_the_way_in_leaves_no_limit(monkeypatch):
+    before, set_threads = limits(), _threads._set_threads
+
+    def interrupt(counts):
+        set_threads(counts)
+        if set(counts) == {1}:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_threads, "_set_threads", interrupt)
+    with pytest.raises(KeyboardInterrupt), _threads.one_thread():
+        pass
+    monkeypatch.undo()
+    assert limits() == before
+    with _threads.one_thread():
+        assert limits() == {1}
+    assert limits() == before
+
+
+def test_limits_that_others_set_later_hold():
+    """In another thread than ours, around our work too, and no longer than they say."""
+
+    def limited():
+        with threadpool_limits(1, user_api="blas"):
+            seen = limits()
+            with _threads.one_thread():
+                pass
+            return seen, limits()
+
+    before = limits()
+    with _threads.one_thread():
+        pass
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(limited).result() == ({1}, {1})
+        assert limits() == before

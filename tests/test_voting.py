@@ -21,7 +21,18 @@ from subspaces.partition import (
     partition_of_labels,
 )
 from subspaces.spectral import compute_spectrum
-from subspaces.voting import AGREEMENT_WEIGHT, Voter, matched, matched_voters, of_one_kind, opinion, rank_draws
+from subspaces.voting import (
+    AGREEMENT_WEIGHT,
+    DOUBTFUL_GAIN,
+    MEAN_MARGIN,
+    Voter,
+    is_doubtful,
+    matched,
+    matched_voters,
+    of_one_kind,
+    opinion,
+    rank_draws,
+)
 
 few = settings(max_examples=25, deadline=None)
 
@@ -160,7 +171,7 @@ class TestOneKind:
         labels = assign(psi, spectrum, winner)
         return replace(draw_of(P, labels), spectrum=spectrum, choice=choice, partition=winner, labels=labels)
 
-    @pytest.mark.parametrize(("gains", "separated"), [((0.1, 0.1, 0.7), True), ((0.1, 0.1, 0.3), False)])
+    @pytest.mark.parametrize(("gains", "separated"), [((0.1, 0.1, 0.7), True), ((0.05, 0.1, 0.25), False)])
     def test_the_mean_gain_decides_for_all(self, gains, separated):
         draws = [self.draw(gain, chosen="density" if gain > SEPARATION_MARGIN else "balanced") for gain in gains]
         found = of_one_kind(draws)
@@ -173,6 +184,36 @@ class TestOneKind:
                 np.testing.assert_array_equal(matched(truth, draw.labels, 2), truth)
         # Those that were of that kind are not made again.
         assert found[2 if separated else 0] is draws[2 if separated else 0]
+
+    def test_a_smaller_mean_is_enough_than_of_one(self):
+        draws = [self.draw((MEAN_MARGIN + SEPARATION_MARGIN) / 2) for _ in range(3)]
+        assert all(draw.partition is draw.choice.winner is not draws[0].partition for draw in of_one_kind(draws))
+        assert all(draw.partition.separation > 1 for draw in of_one_kind(draws))
+
+    @pytest.mark.parametrize(
+        ("gain", "options", "expected"),
+        [
+            (1.1 * DOUBTFUL_GAIN, {}, True),
+            (0.9 * DOUBTFUL_GAIN, {}, False),
+            (1.1 * DOUBTFUL_GAIN, {"chosen": "density"}, False),
+            (1.1 * DOUBTFUL_GAIN, {"separation": np.nan}, False),
+            (np.inf, {}, False),
+        ],
+    )
+    def test_a_draw_is_doubtful_where_separation_nearly_objects(self, gain, options, expected):
+        draw = self.draw(gain, **options)
+        # Other clusters: all rows but those whose landmarks are few.
+        scores = np.zeros_like(draw.choice.density.landmark_scores)
+        scores[1:, 0] = scores[0, 1] = 1
+        other = replace(draw.choice.density, landmark_scores=scores)
+        choice = replace(draw.choice, density=other, winner=other if "chosen" in options else draw.choice.winner)
+        assert is_doubtful(replace(draw, choice=choice, partition=choice.winner)) is expected
+
+    def test_nothing_is_doubtful_about_the_same_clusters(self):
+        draw = self.draw(1.1 * DOUBTFUL_GAIN)
+        same = replace(draw.choice.balanced, separation=draw.choice.density.separation)
+        assert not is_doubtful(replace(draw, choice=replace(draw.choice, density=same)))
+        assert not is_doubtful(replace(draw, choice=None))
 
     def test_flat_clusters_stay(self):
         draws = [self.draw(1.0), self.draw(1.0)]

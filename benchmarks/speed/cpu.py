@@ -78,8 +78,7 @@ def blas_floor(model: FLS, X: np.ndarray) -> Callable[[], None]:
 
     work = product(min(n, 20 * count), count) * LLOYD_STEPS + product(n, count) + product(n, count * dim)
     for trial in tries:
-        rows = min(n, trial.get("n_rows", 10_000))
-        work += product(rows, SAMPLE_LANDMARKS * trial["subspace_dim"])
+        work += product(min(n, trial["n_rows"]), SAMPLE_LANDMARKS * trial["subspace_dim"])
 
     def run() -> None:
         for a, b in work:
@@ -100,12 +99,12 @@ def mnist() -> dict[str, Any]:
         predict=lambda _: fitted.predict(X),
         one_pass_of_distances=lambda _: nearest(X, fitted._features.flats_, 5),
         landmark_spectral=lambda seed: LandmarkSpectralClustering(10, random_state=seed).fit(X),
+        lbf=lambda seed: LBF(10, subspace_dim=3, random_state=seed).fit(X),
     )
 
     def accuracy(fits: list[Any]) -> float:
         return float(np.mean([clustering_accuracy(y, fit.labels_) for fit in fits]))
 
-    spent["lbf"], _ = seconds(lambda: LBF(10, subspace_dim=3, random_state=0).fit(X))
     over = {f"{name}_over_kmeans": time / spent["kmeans"] for name, time in spent.items() if name != "kmeans"}
     return {
         "rows": list(X.shape),
@@ -202,20 +201,26 @@ def one(how: str, path: Path) -> dict[str, Any]:
     return {"seconds": spent, "row_microseconds": 1e6 * spent / len(truth), "peak_mb": peak, "accuracy": accuracy}
 
 
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {"mnist": mnist, "spectral": spectral, "rows": rows}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["mnist", "spectral", "rows"])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"which of {', '.join(PARTS)}; all of them by default")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.one:
         print(json.dumps(one(arguments.one[0], Path(arguments.one[1]))))
         return
+    unknown = [part for part in arguments.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part {unknown[0]!r}: give some of {', '.join(PARTS)}")
     known = json.loads(OUT.read_text()) if OUT.exists() else {}
     known["command"] = "python benchmarks/speed/cpu.py"
     known["threads"] = n_threads()
-    for part in arguments.parts:
-        known[part] = {"mnist": mnist, "spectral": spectral, "rows": rows}[part]()
+    for part in arguments.parts or PARTS:
+        known[part] = PARTS[part]()
         print(json.dumps({part: known[part]}, indent=1), flush=True)
         OUT.write_text(json.dumps(known, indent=1) + "\n")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -20,7 +20,8 @@ R = TypeVar("R")
 class _OneThread:
     """The context of `one_thread`: the first to enter notes the number of threads, the last to leave restores it.
 
-    Each by itself would restore what it found, and of two that overlap the later would find, and restore, the limit.
+    Each by itself would restore what it found, and of two that overlap the later would find, and restore, the limit. A
+    thread that is inside already enters for nothing: to set the libraries takes longer than many a small step.
     """
 
     def __init__(self) -> None:
@@ -35,24 +36,29 @@ class _OneThread:
         return getattr(self._own, "depth", 0)
 
     def __enter__(self) -> None:
+        if not self.depth:
+            with self._lock:
+                if not self._n_inside:
+                    self._before = [library.num_threads for library in _libraries()]
+                try:
+                    # Every thread: some libraries count for each by itself.
+                    _set_threads([1] * len(self._before))
+                    self._n_inside += 1
+                except BaseException:
+                    self._restore()
+                    raise
         self._own.depth = self.depth + 1
-        if self.depth > 1:
-            return
-        with self._lock:
-            if not self._n_inside:
-                self._before = [library.num_threads for library in _libraries()]
-            self._n_inside += 1
-            # Every thread: some libraries count for each by itself.
-            _set_threads([1] * len(self._before))
 
     def __exit__(self, *_: object) -> None:
-        self._own.depth -= 1
-        if self.depth:
-            return
-        with self._lock:
-            self._n_inside -= 1
-            if not self._n_inside:
-                _set_threads(self._before)
+        self._own.depth = self.depth - 1
+        if not self.depth:
+            with self._lock:
+                self._n_inside -= 1
+                self._restore()
+
+    def _restore(self) -> None:
+        if not self._n_inside:
+            _set_threads(self._before)
 
 
 _ONE_THREAD = _OneThread()
@@ -78,7 +84,7 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
         queue.put(item)
 
     def work(_: int = 0) -> None:
-        with one_thread():
+        with one_thread(), _left_if_it_fails(queue):
             function = make()
             while True:
                 try:
@@ -91,9 +97,21 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
     if n_workers < 2:
         work()
         return
-    with one_thread(), ThreadPoolExecutor(n_workers) as pool:
+    with one_thread(), ThreadPoolExecutor(n_workers) as pool, _left_if_it_fails(queue):
         # As a list, for errors to be raised here.
         list(pool.map(work, range(n_workers)))
+
+
+@contextmanager
+def _left_if_it_fails(queue: SimpleQueue[Any]) -> Iterator[None]:
+    """A context in which an error, or Ctrl-C, leaves nothing in the queue: nobody waits for what nobody will see."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Empty):
+            while True:
+                queue.get_nowait()
+        raise
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -125,6 +143,7 @@ def _controller() -> ThreadpoolController:
 def n_threads() -> int:
     """How many threads BLAS uses here: those of the machine, or what the user has set."""
     if _ONE_THREAD.depth:
+        # Small steps ask often, and libraries take their time.
         return 1
     return max((library.num_threads for library in _libraries()), default=1)
 
@@ -135,7 +154,9 @@ def _libraries() -> list[Any]:
 
 def _set_threads(counts: list[int]) -> None:
     for library, count in zip(_libraries(), counts, strict=True):
-        # From version 3.8 on threadpoolctl lets only the thread that set a limit first change it, and ignores others.
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
+        # From version 3.8 on threadpoolctl lets only the thread that set a limit first change it, and ignores others:
+        # neither may we be ignored, nor those who set a limit after us.
+        clear = getattr(library, "clear_controlling_thread", lambda force: None)
+        clear(force=True)
         library.set_num_threads(count)
+        clear(force=True)

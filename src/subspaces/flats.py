@@ -95,10 +95,7 @@ class _Stack:
         return max(tile[0].size for tile in self.tiles)
 
     def squared_distances(self, x: Array, products: Array, out: Array) -> Array:
-        """Squared distances (b, m) of rows (b, p), written to `out`; `products` (b * n_vectors,) is overwritten.
-
-        Rounding can make them dip below zero.
-        """
+        """Squared distances (b, m) of rows (b, p), written to `out`; `products` (b * n_vectors,) is overwritten."""
         if not self.linear:
             x = x - self.origin
         squared_norms = np.einsum("np,np->n", x, x)[:, None]
@@ -114,6 +111,8 @@ class _Stack:
             if not self.linear:
                 found += product[:, 0]
                 found += self.offsets[first : first + t]
+            # Rounding can dip below zero.
+            np.maximum(found, 0, out=found)
             first += t
         return out
 
@@ -131,7 +130,7 @@ def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
     # Slice by slice, so that sums over the basis vectors add contiguous rows.
     slices = flats.bases.transpose(1, 2, 0)
     columns = slices if linear else np.concatenate([-2 * centers.T[:, None], slices], axis=1)
-    tiles = row_blocks(len(flats), 1, block_rows=max(1, TILE_VECTORS // columns.shape[1]))
+    tiles = row_blocks(len(flats), 1, block_rows=_flats_in_tile(columns.shape[1]))
     return _Stack(
         origin.astype(dtype, copy=False),
         np.einsum("mp,mp->m", centers, centers).astype(dtype, copy=False),
@@ -140,13 +139,15 @@ def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
     )
 
 
-def _distance_blocks(
-    x: Array, stack: _Stack, finish: Callable[[slice, Array], object], out: Array | None = None
-) -> None:
+def _flats_in_tile(n_vectors: int) -> int:
+    """How many flats of so many vectors rows are multiplied by at a time."""
+    return max(1, TILE_VECTORS // n_vectors)
+
+
+def _distance_blocks(x: Array, stack: _Stack, finish: Callable[[slice, Array], None], out: Array | None = None) -> None:
     """Call `finish` on blocks of rows of `x` (n, p) and their squared distances (b, m), in several threads.
 
-    The distances are rows of `out` (n, m) where it is given, and else lie in an array that is used again. Rounding can
-    make them dip below zero.
+    The distances are rows of `out` (n, m) where it is given, and else lie in an array that is used again.
     """
     n_vectors, count = stack.n_vectors, len(stack.offsets)
     # Half of what a block may have: of several threads each has its own.
@@ -170,14 +171,14 @@ def _distance_blocks(
 def distances_to(flats: Flats) -> Callable[[Array], Array]:
     """A function from rows (n, p) to their squared distances (n, m) to `flats`.
 
-    Everything that depends on the flats alone is done once; the function then costs one matrix product of n x p by
-    p x m(d+1) and a sum, and serves any number of blocks of rows.
+    Everything that depends on the flats alone is done once; the function then costs products of n x p by
+    p x m(d+1) in all and a sum, and serves any number of blocks of rows.
     """
     stack_for = cache(lambda dtype: _stack(flats, dtype))
 
     def squared_distances(x: Array) -> Array:
         result = np.empty((len(x), len(flats)), x.dtype)
-        _distance_blocks(x, stack_for(x.dtype), lambda rows, table: np.maximum(table, 0, out=table), result)
+        _distance_blocks(x, stack_for(x.dtype), lambda rows, table: None, result)
         return result
 
     return squared_distances
@@ -197,7 +198,7 @@ def nearest(x: Array, flats: Flats, count: int) -> tuple[Indices, Array]:
         index[rows], distances[rows] = _in_order(table, smallest(table, count))
 
     _distance_blocks(x, _stack(flats, x.dtype), finish)
-    return index, np.maximum(distances, 0, out=distances)
+    return index, distances
 
 
 def _in_order(table: Array, index: Indices) -> tuple[Indices, Array]:
@@ -214,7 +215,8 @@ def squared_distances(x: Array, flats: Flats) -> Array:
 
 def distance_row_bytes(flats: Flats, dtype: np.dtype[np.floating]) -> int:
     """Bytes that one row needs while its distances to all flats are computed."""
-    return len(flats) * (flats.dim + 2) * dtype.itemsize
+    n_vectors = flats.dim + 1
+    return (min(len(flats), _flats_in_tile(n_vectors)) * n_vectors + len(flats)) * dtype.itemsize
 
 
 def smallest(table: Array, count: int) -> Indices:

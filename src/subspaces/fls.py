@@ -47,7 +47,16 @@ from subspaces.search import (
     choose_setting,
 )
 from subspaces.spectral import Spectrum
-from subspaces.voting import Voter, matched_voters, named_scores, of_one_kind, opinion, rank_draws, vote
+from subspaces.voting import (
+    Voter,
+    is_doubtful,
+    matched_voters,
+    named_scores,
+    of_one_kind,
+    opinion,
+    rank_draws,
+    vote,
+)
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows.
@@ -55,7 +64,7 @@ FLAT_ROWS = 2000
 # Flats that fit their rows badly are dropped; not those at this many medians where clusters differ in size, for then
 # those of a small cluster are the unusual ones.
 UNEVEN_TRIM = 6.0
-# Landmarks are drawn this often where halves of the first draw do not agree.
+# Landmarks are drawn this often where halves of the first draw do not agree, or separation nearly objects to it.
 UNSURE_DRAWS = 4
 # Where every row is a landmark, or landmarks are given, further draws take this share of them.
 FEWER_LANDMARKS = 0.6
@@ -116,8 +125,9 @@ class FLS(FeatureClustering):
     n_draws : int or "auto", default="auto"
         Number of landmark draws. Of several the best one is kept, and those that agree with it vote on the label of
         each row, which takes as many times longer; `flats_`, `transform` and `choice_` tell of the best. "auto" is 1,
-        or 4 where halves of the landmarks do not agree and not every row is a landmark; then the further draws take the
-        middle one of the settings searched, whose smaller flats fit into smaller clusters.
+        or 4 where halves of the landmarks do not agree, or clusters may differ in size, and not every row is a
+        landmark; then the further draws take the middle one of the settings searched, whose smaller flats fit into
+        smaller clusters.
     detect_outliers : bool or float, default=False
         Whether rows that no cluster reaches are labelled -1, by `labels_` and `predict`: True lets the rows decide how
         many there are, a number between 0 and 1 is their share.
@@ -513,8 +523,9 @@ class FLS(FeatureClustering):
         setting, more = self._search.setting, 0 if is_auto(self.n_draws) else int(self.n_draws) - 1
         if not more:
             found = self._half_confidence(draws[0], rng)
+            unsure = found.overall < SURE_AGREEMENT or (self._kind == "auto" and is_doubtful(draws[0]))
             # With fewer landmarks than rows, other landmarks are as good.
-            if is_auto(self.n_draws) and found.overall < SURE_AGREEMENT and self._features.n_components < len(rows):
+            if is_auto(self.n_draws) and unsure and self._features.n_components < len(rows):
                 setting, more = self._search.middle or setting, UNSURE_DRAWS - 1
         for _ in range(more):
             maps.append(self._fit_features(rows, rng, again=setting))

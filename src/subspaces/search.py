@@ -72,7 +72,8 @@ class FlatSetting:
 
     def same_flats(self, other: FlatSetting) -> bool:
         """Whether it fits flats in the same way."""
-        return (self.dim, self.neighborhood, self.affine) == (other.dim, other.neighborhood, other.affine)
+        names = ("dim", "neighborhood", "affine", "unit")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,15 @@ from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
 from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores
-from subspaces.partition import SEPARATION_MARGIN, SURE_AGREEMENT, assign, settle
+from subspaces.partition import SAME_AGREEMENT, SURE_AGREEMENT, assign, settle
 from subspaces.spectral import AnyPsi, product
 
 # Separation tells draws apart by a few tenths; agreement between none and all of it counts for more.
 AGREEMENT_WEIGHT = 2.0
+# The mean over draws varies less than what separation gains in one of them, and need not be as large; one draw with a
+# gain not far below is a reason to ask others.
+MEAN_MARGIN = 0.15
+DOUBTFUL_GAIN = 0.1
 
 
 def of_one_kind(draws: Sequence[Draw]) -> list[Draw]:
@@ -30,12 +34,27 @@ def of_one_kind(draws: Sequence[Draw]) -> list[Draw]:
 
     One draw may gain or not by chance. Flat clusters, or nothing to choose between, leave draws as they are.
     """
-    choices = [draw.choice for draw in draws if draw.choice is not None and draw.partition is draw.choice.winner]
-    gains = [choice.density.separation - choice.balanced.separation for choice in choices]
-    if len(choices) < len(draws) or not np.isfinite(gains).all():
+    mean_gain = float(np.mean([_gain(draw) for draw in draws]))
+    if not np.isfinite(mean_gain):
         return list(draws)
-    separated = float(np.mean(gains)) > SEPARATION_MARGIN
-    return [with_partition(draw, separated=separated) for draw in draws]
+    return [with_partition(draw, separated=mean_gain > MEAN_MARGIN) for draw in draws]
+
+
+def is_doubtful(draw: Draw) -> bool:
+    """Whether a draw that goes by modularity might have gone by separation, to other clusters."""
+    if draw.choice is None or draw.partition is not draw.choice.balanced:
+        return False
+    if not DOUBTFUL_GAIN < _gain(draw) < np.inf:
+        return False
+    return labels_agreement(draw.labels, assign(draw.psi, draw.spectrum, draw.choice.density)) < SAME_AGREEMENT
+
+
+def _gain(draw: Draw) -> float:
+    """What separation gains over modularity; not finite where clusters are flat or there is nothing to choose."""
+    choice = draw.choice
+    if choice is None or draw.partition is not choice.winner:
+        return float("nan")
+    return choice.density.separation - choice.balanced.separation
 
 
 def with_partition(draw: Draw, *, separated: bool) -> Draw:
