@@ -15,7 +15,13 @@ from subspaces import cli, demo
 from subspaces.metrics import clustering_accuracy
 
 # Programs are run in other folders, too.
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])}
+
+
+def in_bash(command, folder=None):
+    """What a line of the shell gives, pipes and all."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])}
+    options = {"shell": True, "executable": "/bin/bash", "capture_output": True, "text": True}
+    return subprocess.run(command, cwd=folder, env=environment, **options)
 
 
 class TestDemo:
@@ -210,26 +216,17 @@ class TestEndings:
         assert told.count("\n") == 1
 
     def test_a_reader_who_has_seen_enough_is_no_error(self):
-        done = subprocess.run(
-            f'"{sys.executable}" -m subspaces data list --json | head -c 5; echo "${{PIPESTATUS[0]}}"',
-            shell=True,
-            capture_output=True,
-            text=True,
-            executable="/bin/bash",
-        )
+        done = in_bash(f'"{sys.executable}" -m subspaces data list --json | head -c 5; echo "${{PIPESTATUS[0]}}"')
         assert done.stdout.split()[-1] == "0"
         assert done.stderr == ""
 
     def test_a_reader_of_progress_who_is_gone_costs_no_run(self, tmp_path):
         np.save(tmp_path / "rows.npy", np.random.RandomState(0).standard_normal((60, 5)))
         # The reader is gone before the first line is written.
-        done = subprocess.run(
+        done = in_bash(
             f'("{sys.executable}" -m subspaces fit rows.npy -k 2 -v --no-report --out run 2>&1 >told; echo $? >code) '
             "| exec true",
-            shell=True,
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            executable="/bin/bash",
+            tmp_path,
         )
         assert done.returncode == 0
         assert (tmp_path / "code").read_text() == "0\n"
@@ -237,12 +234,8 @@ class TestEndings:
         assert (tmp_path / "run" / "run.json").exists()
 
     def test_a_mistake_stays_one_where_nobody_listens(self, tmp_path):
-        done = subprocess.run(
-            f'"{sys.executable}" -m subspaces fit missing.npy 2>&1 | exec true; exit "${{PIPESTATUS[0]}}"',
-            shell=True,
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            executable="/bin/bash",
+        done = in_bash(
+            f'"{sys.executable}" -m subspaces fit missing.npy 2>&1 | exec true; exit "${{PIPESTATUS[0]}}"', tmp_path
         )
         assert done.returncode == 2
 

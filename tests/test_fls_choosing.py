@@ -551,7 +551,7 @@ class TestPaper:
         def refuse(*arguments, **options):
             raise AssertionError("no part of the box")
 
-        for name in ("half_confidence", "matched_voters", "flat_partition", "decide_n_clusters", "decide_by_graph"):
+        for name in ("half_confidence", "elect", "flat_partition", "decide_n_clusters", "decide_by_graph"):
             monkeypatch.setattr(f"subspaces.fls.{name}", refuse)
         monkeypatch.setattr(search, "try_setting", refuse)
         np.testing.assert_array_equal(clone(paper).fit(planes[0]).labels_, paper.labels_)

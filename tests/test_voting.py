@@ -26,6 +26,7 @@ from subspaces.voting import (
     DOUBTFUL_GAIN,
     MEAN_MARGIN,
     Voter,
+    elect,
     is_doubtful,
     matched,
     matched_voters,
@@ -244,6 +245,29 @@ class TestVoters:
         votes = np.mean([voter.shares(rows) for voter in voters], axis=0)
         # Under the names of the first.
         np.testing.assert_array_equal(votes.argmax(axis=1), truth)
+
+    def election(self):
+        """Maps and draws, and the truth."""
+        graphs, labels, truth = self.draws()
+        partition = Partition(3, 2, None)
+        draws = [replace(draw_of(*each), partition=partition) for each in zip(graphs, labels, strict=True)]
+        return [Fixed(P) for P in graphs], draws, truth
+
+    def test_those_who_voted_are_told(self):
+        maps, draws, truth = self.election()
+        found, voters = elect(maps, draws, 3)
+        np.testing.assert_array_equal(found, truth)
+        assert [voter.features for voter in voters] == maps
+
+    def test_the_best_may_have_the_word_alone(self):
+        maps, draws, _ = self.election()
+        flat = replace(draws[0], partition=replace(draws[0].partition, flats=()))
+        # Those that know one cluster only would take the others from the first.
+        blind = [replace(each, labels=np.zeros_like(each.labels)) for each in draws[1:] * 2]
+        for some in (draws[:1], [flat, *draws[1:]], [draws[0], *blind]):
+            found, voters = elect((maps * 2)[: len(some)], some, 3)
+            np.testing.assert_array_equal(found, draws[0].labels)
+            assert voters == []
 
     @pytest.mark.parametrize("seed", [3, 16, 21, 28])
     def test_a_first_draw_of_chance_names_the_others_once_only(self, seed):

@@ -32,7 +32,7 @@ from subspaces.partition import (
     few_vector_counts,
 )
 from subspaces.spectral import Spectrum, compute_spectrum
-from subspaces.voting import matched, named_scores, opinion
+from subspaces.voting import matched, named_opinion, opinion
 
 # How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.
 MAX_SPLITS = 2
@@ -60,7 +60,7 @@ def half_confidence(
 ) -> Confidence:
     """How far halves of the landmarks of a draw agree with it; the options are those of `half_opinions`."""
     n, n_landmarks = draw.psi.shape
-    together = opinion(draw.psi, named_scores(draw, draw.labels, n_clusters))
+    together = named_opinion(draw, draw.labels, n_clusters)
     opinions: list[Array] = []
     for _ in range(MAX_SPLITS):
         opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng, final=final)

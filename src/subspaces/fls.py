@@ -47,16 +47,7 @@ from subspaces.search import (
     choose_setting,
 )
 from subspaces.spectral import Spectrum
-from subspaces.voting import (
-    Voter,
-    is_doubtful,
-    matched_voters,
-    named_scores,
-    of_one_kind,
-    opinion,
-    rank_draws,
-    vote,
-)
+from subspaces.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_draws, vote
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows.
@@ -539,10 +530,10 @@ class FLS(FeatureClustering):
         if draw.choice is not None and self.n_clusters_ > 1:
             self._decisions.append(partition_decision(draw.choice, draw.partition))
         if more:
-            self._vote([maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters])
+            agreeing = [maps[i] for i in ranking.voters], [draws[i] for i in ranking.voters]
+            self.labels_, self._voters = elect(*agreeing, self.n_clusters_)
             self._decisions.append(draws_decision(ranking, maps, voted=bool(self._voters)))
-            scores = [named_scores(each, self.labels_, self.n_clusters_) for each in draws]
-            opinions = [opinion(each.psi, known) for each, known in zip(draws, scores, strict=True)]
+            opinions = [named_opinion(each, self.labels_, self.n_clusters_) for each in draws]
             found = confidence(self.labels_, opinions, draw.inliers, voted=True)
         self.confidence_, self.agreement_ = found.rows, found.overall
         warn_if_coin_toss(self.agreement_)
@@ -552,16 +543,6 @@ class FLS(FeatureClustering):
         # Whether clusters are flat is settled, and a few starts find the flats again.
         final = partial(self._final_partition, max_starts=FIRST_STARTS) if draw.partition.origin == "flats" else None
         return half_confidence(draw, self.n_clusters_, kind=self._kind, rng=rng, final=final)
-
-    def _vote(self, maps: list[SubspaceFeatures], draws: list[Draw]) -> None:
-        """Labels by vote of draws that agree, the best of them first; flats need none."""
-        if len(draws) == 1 or draws[0].partition.flats is not None:
-            return
-        voters = matched_voters(maps, draws, self.n_clusters_)
-        voted = vote([opinion(each.psi, voter.scores) for each, voter in zip(draws, voters, strict=True)])
-        # A vote can leave a cluster empty; one draw has them all.
-        if len(np.unique(voted)) >= len(np.unique(self.labels_)):
-            self.labels_, self._voters = voted, voters
 
     def _final_partition(
         self,

@@ -112,14 +112,28 @@ class Voter:
         return concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
 
 
+def elect(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clusters: int) -> tuple[Labels, list[Voter]]:
+    """Labels (n,) by vote of draws that agree, the best of them first, and those who voted.
+
+    The best has the word alone where there is no other, where clusters are flat, or where a vote leaves one empty.
+    """
+    best = draws[0]
+    if len(draws) == 1 or best.partition.flats is not None:
+        return best.labels, []
+    voters = matched_voters(features, draws, n_clusters)
+    voted = vote([opinion(draw.psi, voter.scores) for draw, voter in zip(draws, voters, strict=True)])
+    return (voted, voters) if len(np.unique(voted)) >= len(np.unique(best.labels)) else (best.labels, [])
+
+
 def matched_voters(features: Sequence[FeatureMap], draws: Sequence[Draw], n_clusters: int) -> list[Voter]:
     """Several draws of landmarks, their clusters named alike: after the first, and once more after their own vote."""
-    labels = draws[0].labels
-    for _ in range(2):
-        scores = [named_scores(draw, labels, n_clusters) for draw in draws]
-        opinions = [opinion(draw.psi, each) for draw, each in zip(draws, scores, strict=True)]
-        labels = vote(opinions)
-    return [Voter(each, known) for each, known in zip(features, scores, strict=True)]
+    labels = vote([named_opinion(draw, draws[0].labels, n_clusters) for draw in draws])
+    return [Voter(each, named_scores(draw, labels, n_clusters)) for each, draw in zip(features, draws, strict=True)]
+
+
+def named_opinion(draw: Draw, labels: Labels, n_clusters: int) -> Array:
+    """The `opinion` (n, K) of a draw on its own rows, clusters named after those of `labels` (n,)."""
+    return opinion(draw.psi, named_scores(draw, labels, n_clusters))
 
 
 def named_scores(draw: Draw, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
