@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from subspaces import SSC
-from subspaces._array import unit_rows
+from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
 from subspaces.graph import spectral_labels
 from subspaces.metrics import clustering_accuracy

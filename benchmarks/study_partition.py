@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from subspaces._array import unit_rows
+from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits
 from subspaces.kernels import SubspaceFeatures
 from subspaces.metrics import clustering_accuracy

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from subspaces import FLS, LandmarkSpectralClustering, _engine, open_rows
-from subspaces._array import to_host
+from subspaces._core.arrays import to_host
 from subspaces.device_flats import DeviceFlats
 from subspaces.flats import Flats, distances_to
 from subspaces.sparse_rows import SparseRows

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subspaces._log import logger, report
+from subspaces._core.log import logger, report
 from subspaces.cli import _values as values
 from subspaces.cli._commands import COMMANDS, FIT
 from subspaces.cli._config import near, resolve

@@ -257,7 +257,7 @@ class TestNearest:
         assert clustering_accuracy(y, nearest_flats(X, flats)) > 0.98
 
     def test_blocks_of_rows_change_nothing(self, monkeypatch):
-        monkeypatch.setattr("subspaces._blocks.BLOCK_BYTES", 1000)
+        monkeypatch.setattr("subspaces._core.blocks.BLOCK_BYTES", 1000)
         X, y = make_subspaces((2, 2), 6, random_state=0)
         flats = flats_of(X, flat_code(X, [spoiled(y, 2)], 2))
         expected = [nearest_flats(row[None], flats)[0] for row in X]

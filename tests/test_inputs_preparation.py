@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import subspaces
-from subspaces._pca import principal_scores
+from subspaces._core.pca import principal_scores
 from subspaces.inputs import Preparation
 from subspaces.sources import open_rows
 

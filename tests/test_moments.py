@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subspaces._array import to_host
+from subspaces._core.arrays import to_host
 from subspaces.moments import block_sums, moments_of_sums
 from subspaces.rows import mean_offset, prepare_rows
 

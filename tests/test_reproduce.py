@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subspaces._files import write_whole
+from subspaces._core.files import write_whole
 from subspaces.reproduce import _published, measure, runner
 from subspaces.reproduce.data import load, tilted_subspaces
 from subspaces.reproduce.estimators import build, parameters
@@ -269,7 +269,7 @@ class TestMeasure:
             assert told["subspace_dim"] == "auto"
 
     def test_seconds_are_of_one_thread(self, monkeypatch):
-        from subspaces._threads import n_threads
+        from subspaces._core.threads import n_threads
 
         class Model:
             def fit_predict(self, rows):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subspaces import _blocks
-from subspaces._array import inverse, unit_rows, within_mad
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import inverse, unit_rows, within_mad
+from subspaces._core.blocks import row_blocks
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Flats, fit_flats, nearest_rows, rows_to_fit, squared_distances
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns

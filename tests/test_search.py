@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils import check_random_state
 
 from subspaces import search
-from subspaces._threads import generators
+from subspaces._core.threads import generators
 from subspaces.datasets import make_subspaces
 from subspaces.flats import Beta2
 from subspaces.kernels import SubspaceFeatures

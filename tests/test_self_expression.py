@@ -7,8 +7,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import orthogonal_mp
 
 from subspaces import _array, _blocks
-from subspaces._array import unit_rows
-from subspaces._threads import n_threads
+from subspaces._core.arrays import unit_rows
+from subspaces._core.threads import n_threads
 from subspaces.datasets import make_subspaces
 from subspaces.self_expression import ADMM, OMP, ElasticNet, affinity, self_codes
 from subspaces.self_expression import _admm as admm

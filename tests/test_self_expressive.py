@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import SLBF, SSC, SSSC
-from subspaces._array import unit_rows
+from subspaces._core.arrays import unit_rows
 from subspaces.cluster_flats import agreeing_dim, cluster_flats
 from subspaces.datasets import load_mnist, load_yaleb, make_motions, make_subspaces
 from subspaces.flats import squared_distances

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from subspaces._array import to_host
-from subspaces._files import write_whole
+from subspaces._core.arrays import to_host
+from subspaces._core.files import write_whole
 from subspaces.sources import RowSource
 
 # Sums are written this often, and after every pass.

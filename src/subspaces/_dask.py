@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from subspaces._array import Array, Indices, namespace, to_host
+from subspaces._core.arrays import Array, Indices, namespace, to_host
 from subspaces._engine import NO_ROWS, BlockFeed, BlockFunction, lean
-from subspaces._validation import check_range
+from subspaces._core.validation import check_range
 from subspaces.sources._checks import block_dtype, check_shape
 from subspaces.sources._recut import rows_at
 

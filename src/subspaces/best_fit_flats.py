@@ -6,10 +6,10 @@ from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces._engine import Rows, open_feed
-from subspaces._log import report
-from subspaces._validation import (
+from subspaces._core.log import report
+from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
     check_option,

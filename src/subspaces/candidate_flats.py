@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subspaces._array import Array, Indices
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Indices
+from subspaces._core.blocks import row_blocks
 from subspaces.flats import (
     Beta2,
     Flats,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array, Indices
-from subspaces._log import report
-from subspaces._pca import principal_directions
+from subspaces._core.arrays import Array, Indices
+from subspaces._core.log import report
+from subspaces._core.pca import principal_directions
 from subspaces.candidate_flats import (
     CANDIDATES_PER_CLUSTER,
     candidate_flats,

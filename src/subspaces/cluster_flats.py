@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from subspaces._array import Array, Labels
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Labels
+from subspaces._core.blocks import row_blocks
 from subspaces.flats import Flats
 from subspaces.kflats import flats_of_labels
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from subspaces._array import Array, Labels, follow, is_host, to_host
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Labels, follow, is_host, to_host
+from subspaces._core.blocks import row_blocks
 from subspaces.description import REACH, Background, Cell, Space, describe, fit_background, fit_cell
 from subspaces.flats import Flats
 

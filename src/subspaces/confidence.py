@@ -18,8 +18,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from subspaces._array import Array, Indices, Labels
-from subspaces._threads import generators, mapped
+from subspaces._core.arrays import Array, Indices, Labels
+from subspaces._core.threads import generators, mapped
 from subspaces.feature_clustering import Draw
 from subspaces.metrics._labels import labels_agreement
 from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic

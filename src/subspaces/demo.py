@@ -16,7 +16,7 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_digits
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.datasets import make_subspaces
 from subspaces.fls import FLS
 from subspaces.metrics import clustering_accuracy

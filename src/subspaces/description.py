@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from subspaces._array import Array, Indices, Labels
-from subspaces._threads import one_thread
+from subspaces._core.arrays import Array, Indices, Labels
+from subspaces._core.threads import one_thread
 
 Floats = NDArray[np.float64]
 

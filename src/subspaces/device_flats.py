@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array, Constants, device, has_fused_kernel, lowest, namespace
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, lowest, namespace
+from subspaces._core.blocks import row_blocks
 from subspaces.flats import Flats
 
 # A device works best on large blocks: products of a block take about this many bytes.

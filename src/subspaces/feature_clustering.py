@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices, Labels, concatenate, follow, is_host, to_host, unit_rows
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Indices, Labels, concatenate, follow, is_host, to_host, unit_rows
+from subspaces._core.blocks import row_blocks
 from subspaces._engine import Feed, Rows, open_feed
-from subspaces._log import report
-from subspaces._threads import mapped, n_threads
-from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
+from subspaces._core.log import report
+from subspaces._core.threads import mapped, n_threads
+from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
 from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.kernels import FeatureMap

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, Labels, is_host, like, namespace
-from subspaces._blocks import row_blocks
-from subspaces._threads import mapped
+from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
+from subspaces._core.blocks import row_blocks
+from subspaces._core.threads import mapped
 from subspaces.cluster_count import codes_by_count
 from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 from subspaces.device_flats import DeviceFlats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 
 # Dimensions up to this are considered.
 MAX_DIM = 12

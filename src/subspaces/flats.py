@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array, Indices
-from subspaces._blocks import row_blocks
-from subspaces._threads import in_threads, one_thread
-from subspaces._validation import check_integer, check_option
+from subspaces._core.arrays import Array, Indices
+from subspaces._core.blocks import row_blocks
+from subspaces._core.threads import in_threads, one_thread
+from subspaces._core.validation import check_integer, check_option
 
 # The smallest entries of a row are found one by one up to this many.
 FEW_SMALLEST = 16

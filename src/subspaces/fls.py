@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Labels, device, namespace, to_host, unit_rows
+from subspaces._core.arrays import Array, Labels, device, namespace, to_host, unit_rows
 from subspaces._engine import Rows
-from subspaces._log import report
-from subspaces._validation import (
+from subspaces._core.log import report
+from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
     check_option,

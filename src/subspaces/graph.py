@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from subspaces._array import Array, Labels, inverse, unit_rows, with_fixed_signs
-from subspaces._threads import one_thread
+from subspaces._core.arrays import Array, Labels, inverse, unit_rows, with_fixed_signs
+from subspaces._core.threads import one_thread
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.partition import MAX_FIT_ROWS, at_most

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array, Labels
+from subspaces._core.arrays import Array, Labels
 from subspaces.choice import Decision
 from subspaces.joins import join_by_modularity, part_graphs
 from subspaces.metrics._labels import labels_agreement

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, Indices, Labels, inverse, unit_rows
-from subspaces._threads import generators, mapped
+from subspaces._core.arrays import Array, Indices, Labels, inverse, unit_rows
+from subspaces._core.threads import generators, mapped
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares
 from subspaces.spectral import Psi

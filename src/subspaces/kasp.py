@@ -11,11 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array, Labels, follow, inverse, namespace, unit_rows
+from subspaces._core.arrays import Array, Labels, follow, inverse, namespace, unit_rows
 from subspaces._engine import Rows, open_feed
-from subspaces._log import report
-from subspaces._threads import one_thread
-from subspaces._validation import check_integer, check_n_clusters, is_auto, warn_if_empty
+from subspaces._core.log import report
+from subspaces._core.threads import one_thread
+from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
 from subspaces.kernel_graph import best_plain_partition
 from subspaces.kernels._bandwidth import check_scale

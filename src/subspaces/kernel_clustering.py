@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array
-from subspaces._log import report
-from subspaces._validation import check_integer
+from subspaces._core.arrays import Array
+from subspaces._core.log import report
+from subspaces._core.validation import check_integer
 from subspaces.feature_clustering import FeatureClustering
 from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, exact
 from subspaces.kernels._bandwidth import check_scale

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, inverse, unit_rows
+from subspaces._core.arrays import Array, inverse, unit_rows
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.modularity import cluster_shares
 from subspaces.partition import MAX_FIT_ROWS, Partition, at_most, plain_partition

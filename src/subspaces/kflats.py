@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
+from subspaces._core.blocks import row_blocks
 from subspaces._engine import Rows, open_feed
-from subspaces._log import report
-from subspaces._threads import one_thread
-from subspaces._validation import (
+from subspaces._core.log import report
+from subspaces._core.threads import one_thread
+from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
     check_option,

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
-from subspaces._array import Array, Indices, Labels, is_host, like, namespace
-from subspaces._blocks import row_blocks
-from subspaces._threads import in_threads, one_thread
+from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
+from subspaces._core.blocks import row_blocks
+from subspaces._core.threads import in_threads, one_thread
 
 # Starts are looked for among this many rows, or so many for each centre: more make them hardly better.
 SEED_ROWS = 10_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.kmeans import move_centers
 
 # k-means needs no more rows than this for each landmark, and no more steps (Chen and Cai, AAAI 2011).

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Labels, inverse
+from subspaces._core.arrays import Labels, inverse
 from subspaces.spectral import Psi
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, like, namespace
+from subspaces._core.arrays import Array, like, namespace
 
 Sums = tuple[Any, ...]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, Labels
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Labels
+from subspaces._core.blocks import row_blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

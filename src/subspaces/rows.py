@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subspaces._array import Array, Labels, like, unit_rows
-from subspaces._blocks import row_blocks
-from subspaces._pca import n_used_directions, principal_directions, scatter
+from subspaces._core.arrays import Array, Labels, like, unit_rows
+from subspaces._core.blocks import row_blocks
+from subspaces._core.pca import n_used_directions, principal_directions, scatter
 from subspaces.flats import Flats
 from subspaces.moments import Moments
 

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, unit_rows
-from subspaces._log import report
-from subspaces._threads import generators, mapped
+from subspaces._core.arrays import Array, Indices, unit_rows
+from subspaces._core.log import report
+from subspaces._core.threads import generators, mapped
 from subspaces.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.kernels._distance import nearest_weights, usable_flats
 from subspaces.landmarks import choose_landmarks

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array, Labels, follow, is_dask, namespace, to_host
+from subspaces._core.arrays import Array, Labels, follow, is_dask, namespace, to_host
 from subspaces._engine import Feed, Rows, open_feed
-from subspaces._log import report
-from subspaces._validation import (
+from subspaces._core.log import report
+from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
     check_option,

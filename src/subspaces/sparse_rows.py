@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from subspaces._array import Array, like, namespace, sums_at
+from subspaces._core.arrays import Array, like, namespace, sums_at
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, inverse, is_host, like, namespace, with_fixed_signs
-from subspaces._threads import one_thread
+from subspaces._core.arrays import Array, inverse, is_host, like, namespace, with_fixed_signs
+from subspaces._core.threads import one_thread
 from subspaces.sparse_rows import SparseRows
 
 # Eigenvalues below this many units in the last place of psi are rounding.

@@ -9,11 +9,11 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array, Labels, follow, to_host
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Labels, follow, to_host
+from subspaces._core.blocks import row_blocks
 from subspaces._engine import Rows, open_feed
-from subspaces._log import report
-from subspaces._validation import (
+from subspaces._core.log import report
+from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
     check_option,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from subspaces._array import Array, Indices, Labels, concatenate, device, namespace
+from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, namespace
 from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
 from subspaces.metrics._labels import labels_agreement

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from subspaces._log import logger
+from subspaces._core.log import logger
 from subspaces.cli._words import note, one_line, seconds_text, tell
 
 # Messages of the library that begin a piece of work; all others tell what came of one.

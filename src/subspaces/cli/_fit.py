@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import to_host
-from subspaces._files import write_whole
+from subspaces._core.arrays import to_host
+from subspaces._core.files import write_whole
 from subspaces.choice import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results

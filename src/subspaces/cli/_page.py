@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._files import write_whole
+from subspaces._core.files import write_whole
 from subspaces.cli._console import Console
 from subspaces.cli._record import versions
 from subspaces.cli._rows import Prepared, sample

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import to_host
+from subspaces._core.arrays import to_host
 from subspaces.choice import plain
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console

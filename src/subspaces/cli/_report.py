@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._files import write_whole
+from subspaces._core.files import write_whole
 from subspaces.cli import _record as record
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake

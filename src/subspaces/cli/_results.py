@@ -11,9 +11,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import to_host
-from subspaces._blocks import row_blocks
-from subspaces._files import new_file
+from subspaces._core.arrays import to_host
+from subspaces._core.blocks import row_blocks
+from subspaces._core.files import new_file
 from subspaces.choice import plain
 from subspaces.cli._errors import Mistake
 from subspaces.cli._words import table as text_table

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from subspaces._files import umask
+from subspaces._core.files import umask
 from subspaces.cli._errors import Mistake
 
 LABEL_FILES = (".npy", ".csv")

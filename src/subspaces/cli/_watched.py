@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from numpy.typing import ArrayLike
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.cli._console import Console
 from subspaces.inputs._mapped import WrappedRows
 from subspaces.sources import RowSource

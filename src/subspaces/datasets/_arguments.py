@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 
 WholeNumbers = Sequence[int] | NDArray[np.integer[Any]]
 Counts = int | WholeNumbers

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._pca import principal_scores
-from subspaces._validation import check_integer, check_option
+from subspaces._core.pca import principal_scores
+from subspaces._core.validation import check_integer, check_option
 from subspaces.datasets._archives import (
     Archive,
     ArraySpec,

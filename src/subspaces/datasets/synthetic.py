@@ -8,7 +8,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 from subspaces.datasets._arguments import (
     Counts,
     RandomSource,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import to_host
-from subspaces._pca import principal_directions
-from subspaces._validation import check_range
+from subspaces._core.arrays import to_host
+from subspaces._core.pca import principal_directions
+from subspaces._core.validation import check_range
 from subspaces.moments import block_sums, moments_of_sums
 from subspaces.sources import RowSource
 

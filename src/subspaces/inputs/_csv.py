@@ -11,7 +11,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.inputs._cells import numbers
 from subspaces.inputs._columns import shown
 from subspaces.inputs._dialect import Dialect, rows_of

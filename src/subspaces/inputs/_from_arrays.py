@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Indices
+from subspaces._core.arrays import Indices
 from subspaces.inputs._arrays_in import MATLAB, NPZ, Stored, arrays_in, choose_array, vector
 from subspaces.inputs._columns import choose, numbered_names
 from subspaces.inputs._found import Found, Places, Request, as_truth

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.inputs._columns import numbered_names
 from subspaces.inputs._found import Found, Places, Request, as_truth
 from subspaces.sources import FeedOptions, RowSource

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.sources import FeedOptions, RowSource
 
 

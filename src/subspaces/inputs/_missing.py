@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array, Indices
-from subspaces._blocks import row_blocks
+from subspaces._core.arrays import Array, Indices
+from subspaces._core.blocks import row_blocks
 from subspaces.inputs._columns import listed, shown
 from subspaces.inputs._found import Found
 from subspaces.inputs._mapped import MappedRows, WrappedRows

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, like
-from subspaces._validation import check_columns, check_integer, check_option, check_rows
+from subspaces._core.arrays import Array, like
+from subspaces._core.validation import check_columns, check_integer, check_option, check_rows
 from subspaces.inputs._components import check_room, column_sums, is_wide, principal_components
 from subspaces.inputs._mapped import MappedRows
 from subspaces.saving import save

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._validation import check_integer, check_option
+from subspaces._core.validation import check_integer, check_option
 from subspaces.inputs._columns import Selection, shown
 from subspaces.inputs._found import Found, Request
 from subspaces.inputs._images import IMAGES

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from subspaces._array import Indices
+from subspaces._core.arrays import Indices
 from subspaces.sources import RowSource
 
 

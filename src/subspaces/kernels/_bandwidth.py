@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array
-from subspaces._validation import check_sigma, is_auto
+from subspaces._core.arrays import Array
+from subspaces._core.validation import check_sigma, is_auto
 
 # sigma is this many times the typical distance to this nearest row, in a sample of this many rows.
 NEIGHBOR = 7

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, to_host
-from subspaces._blocks import row_blocks
-from subspaces._validation import check_integer, check_option, check_range, check_rows
+from subspaces._core.arrays import Array, to_host
+from subspaces._core.blocks import row_blocks
+from subspaces._core.validation import check_integer, check_option, check_range, check_rows
 from subspaces.landmarks import choose_landmarks
 from subspaces.spectral import Psi
 

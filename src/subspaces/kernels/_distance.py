@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from subspaces._array import Array, Indices, is_host, namespace, within_mad
-from subspaces._validation import check_integer, check_option, check_positive, check_sigma, is_auto
+from subspaces._core.arrays import Array, Indices, is_host, namespace, within_mad
+from subspaces._core.validation import check_integer, check_option, check_positive, check_sigma, is_auto
 from subspaces.device_flats import DeviceFlats
 from subspaces.flats import (
     Beta2,

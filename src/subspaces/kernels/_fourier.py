@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Array
-from subspaces._validation import check_option, check_positive
+from subspaces._core.arrays import Array
+from subspaces._core.validation import check_option, check_positive
 from subspaces.kernels import exact
 from subspaces.kernels._bandwidth import choose_sigma, known_sigma
 from subspaces.kernels._base import FeatureMap

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.kernels import exact
 from subspaces.kernels._bandwidth import choose_sigma, known_sigma
 from subspaces.kernels._base import FeatureMap, draw_landmarks

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone
 
-from subspaces._array import Array
+from subspaces._core.arrays import Array
 from subspaces.kernels._base import FeatureMap
 from subspaces.modularity import row_stochastic
 from subspaces.spectral import Psi

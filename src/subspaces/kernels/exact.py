@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, hyp1f1, kv
 
-from subspaces._array import Array
-from subspaces._validation import check_integer, check_option, check_positive
+from subspaces._core.arrays import Array
+from subspaces._core.validation import check_integer, check_option, check_positive
 
 NAMES = ("gaussian", "laplacian", "matern")
 

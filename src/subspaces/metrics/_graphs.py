@@ -52,7 +52,7 @@ def connectivity(y_true: ArrayLike, affinity: Any, *, over: Literal["min", "mean
     >>> connectivity([0, 0, 0, 1, 1], path, over="mean")
     1.5
     """
-    from subspaces._validation import check_option
+    from subspaces._core.validation import check_option
 
     check_option("over", over, ("min", "mean"))
     values = class_connectivity(y_true, affinity)

@@ -154,7 +154,7 @@ def match_subspaces(
     """
     from scipy.optimize import linear_sum_assignment
 
-    from subspaces._validation import check_option
+    from subspaces._core.validation import check_option
 
     check_option("distance", distance, ("rms", "largest"))
     check_option("extra_dims", extra_dims, ("ignore", "count"))
@@ -209,7 +209,7 @@ def _orthonormal_bases(bases: Subspaces, *, name: str) -> list[NDArray[np.float6
 
 def _orthonormal(columns: ArrayLike, *, name: str) -> NDArray[np.float64]:
     """An orthonormal basis (p, rank) of the span of `columns` (p, d), any d."""
-    from subspaces._array import unit_rows
+    from subspaces._core.arrays import unit_rows
 
     try:
         array = np.asarray(columns)

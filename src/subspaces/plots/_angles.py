@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 from subspaces.flats import Flats, principal_angles
 from subspaces.plots._look import check_has, cluster_names, label_array, new_axes, on_host
 

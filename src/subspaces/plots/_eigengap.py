@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 from subspaces.plots._look import COLORS, GREY, check_has, new_axes, on_host
 
 

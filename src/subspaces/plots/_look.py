@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import to_host
+from subspaces._core.arrays import to_host
 
 # Okabe and Ito's colours without yellow, which small marks on white lose, and three of Paul Tol's.
 COLORS = (

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._validation import check_rows
+from subspaces._core.validation import check_rows
 from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
 
 # Where the farthest row is so many times as far as the middle one, only a logarithmic axis shows both.

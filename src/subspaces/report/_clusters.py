@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._blocks import row_blocks
+from subspaces._core.blocks import row_blocks
 from subspaces.cluster_model import MODEL_ROWS, model_clusters
 from subspaces.flats import Flats, distance_row_bytes, distances_to
 from subspaces.partition import at_most

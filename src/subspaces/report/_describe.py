@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 from subspaces.plots._eigengap import EigengapDisplay
 from subspaces.plots._look import on_host
 from subspaces.report._clusters import angle_map, cluster_facts, cluster_table, residual_boxes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._blocks import row_blocks
+from subspaces._core.blocks import row_blocks
 from subspaces.plots._look import OUTLIER
 from subspaces.report._clusters import ClusterFacts
 from subspaces.report._pictures import Pictures

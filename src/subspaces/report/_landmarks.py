@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 
-from subspaces._blocks import row_blocks
+from subspaces._core.blocks import row_blocks
 from subspaces.flats import Beta2
 from subspaces.partition import at_most
 from subspaces.report._plain import number, numbers

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from subspaces._pca import principal_directions
+from subspaces._core.pca import principal_directions
 from subspaces.plots._embedding import principal_components
 from subspaces.plots._look import on_host
 from subspaces.report._clusters import ClusterFacts

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from subspaces._files import write_whole
+from subspaces._core.files import write_whole
 from subspaces.report._colors import palette_css
 from subspaces.report._plain import to_json
 

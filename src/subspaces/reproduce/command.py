@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from subspaces._files import write_whole
+from subspaces._core.files import write_whole
 from subspaces.reproduce.beyond import BEYOND_METHODS, beyond_tasks
 from subspaces.reproduce.grid import grids
 from subspaces.reproduce.kept import Kept

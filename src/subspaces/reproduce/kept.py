@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from subspaces._files import write_whole
+from subspaces._core.files import write_whole
 from subspaces.reproduce.task import Outcome, Task, fingerprint
 
 FORMAT = 1

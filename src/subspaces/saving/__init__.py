@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import subspaces
-from subspaces._files import new_file
+from subspaces._core.files import new_file
 from subspaces.saving._archive import read_archive, write_archive
 from subspaces.saving._classes import ESTIMATORS, name_of
 from subspaces.saving._codec import Damaged, Decoder, Encoder

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._array import is_dask, is_device_array, to_host
+from subspaces._core.arrays import is_dask, is_device_array, to_host
 from subspaces.saving._classes import HOMES, class_of, fits, name_of
 
 # Lists in lists, and so on, no deeper than this.

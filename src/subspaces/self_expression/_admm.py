@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._array import (
+from subspaces._core.arrays import (
     Array,
     Indices,
     clip_into,
@@ -18,8 +18,8 @@ from subspaces._array import (
     subtract_product,
     to_host,
 )
-from subspaces._blocks import row_blocks
-from subspaces._validation import check_integer, check_option, check_positive
+from subspaces._core.blocks import row_blocks
+from subspaces._core.validation import check_integer, check_option, check_positive
 from subspaces.self_expression._base import (
     Coder,
     Codes,

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix, vstack
 from sklearn.base import BaseEstimator
 
-from subspaces._array import Array, Indices, follow, is_host, like, namespace, to_host
-from subspaces._blocks import BLOCK_BYTES
-from subspaces._log import report
-from subspaces._threads import n_threads, one_thread
+from subspaces._core.arrays import Array, Indices, follow, is_host, like, namespace, to_host
+from subspaces._core.blocks import BLOCK_BYTES
+from subspaces._core.log import report
+from subspaces._core.threads import n_threads, one_thread
 
 # Accelerators want large matrices.
 DEVICE_BLOCK_BYTES = 4 * 2**30

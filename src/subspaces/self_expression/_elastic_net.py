@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from subspaces._array import Array, Indices, device, follow, like, namespace, to_host
-from subspaces._validation import check_integer, check_positive
+from subspaces._core.arrays import Array, Indices, device, follow, like, namespace, to_host
+from subspaces._core.validation import check_integer, check_positive
 from subspaces.self_expression._base import (
     Coder,
     Codes,

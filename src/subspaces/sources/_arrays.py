@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array, device, follow, is_host
+from subspaces._core.arrays import Array, device, follow, is_host
 from subspaces.sources._base import FeedOptions, RowSource
 from subspaces.sources._checks import Columns, array_dtype, check_shape, pick_names, pick_positions
 from subspaces.sources._recut import as_block, columns_at, rows_at

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array, Indices, concatenate
+from subspaces._core.arrays import Array, Indices, concatenate
 from subspaces.sources._recut import rows_at
 
 # A block is read, converted and worked on with several temporaries of its size, while the next one is read.

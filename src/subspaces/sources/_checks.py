@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._array import Indices, is_host, namespace
+from subspaces._core.arrays import Indices, is_host, namespace
 
 Columns = Sequence[int] | Sequence[str]
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subspaces._array import to_host
+from subspaces._core.arrays import to_host
 
 
 class LabelWriter:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Indices
+from subspaces._core.arrays import Indices
 from subspaces.sources._checks import Columns, block_dtype, check_shape, pick_positions
 from subspaces.sources._reading import UnreadableError, check_file, reading
 from subspaces.sources._tables import GAP_BYTES, Reader, SliceTable

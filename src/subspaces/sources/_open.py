@@ -13,7 +13,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 from subspaces.sources._arrays import ArrayRows, frame_rows, plain_array
 from subspaces.sources._base import FeedOptions, RowSource
 from subspaces.sources._bytes import parse_bytes

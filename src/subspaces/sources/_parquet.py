@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, Indices
+from subspaces._core.arrays import Array, Indices
 from subspaces.sources._base import BLOCK_SHARE
 from subspaces.sources._checks import Columns, pick_names
 from subspaces.sources._reading import UnreadableError, check_file, reading, require

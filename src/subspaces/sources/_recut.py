@@ -8,7 +8,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subspaces._array import Array, Indices, is_host, namespace
+from subspaces._core.arrays import Array, Indices, is_host, namespace
 
 
 def recut(

@@ -10,7 +10,7 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._array import Array, follow, namespace, to_host
+from subspaces._core.arrays import Array, follow, namespace, to_host
 from subspaces.sources._base import FeedOptions, RowSource
 from subspaces.sources._checks import Columns, array_dtype, check_shape, pick_positions
 from subspaces.sources._recut import as_block, columns_at, recut

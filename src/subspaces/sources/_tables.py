@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces._array import Array, Indices
+from subspaces._core.arrays import Array, Indices
 from subspaces.sources._base import BLOCK_SHARE, FeedOptions, RowSource
 from subspaces.sources._reading import UnreadableError
 from subspaces.sources._recut import recut

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subspaces._array import Indices
+from subspaces._core.arrays import Indices
 from subspaces.sources._checks import Columns, block_dtype, check_shape, pick_positions
 from subspaces.sources._chunks import check_chunk, choose_key
 from subspaces.sources._reading import UnreadableError, reading, require

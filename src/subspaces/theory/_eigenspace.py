@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array
-from subspaces._validation import check_integer, check_option
+from subspaces._core.arrays import Array
+from subspaces._core.validation import check_integer, check_option
 from subspaces.flats import principal_angles
 from subspaces.kernels import FeatureMap
 from subspaces.spectral import compute_spectrum, embed

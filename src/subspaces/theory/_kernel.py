@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array, Indices
-from subspaces._blocks import row_blocks
-from subspaces._validation import check_integer, check_option
+from subspaces._core.arrays import Array, Indices
+from subspaces._core.blocks import row_blocks
+from subspaces._core.validation import check_integer, check_option
 from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
 from subspaces.theory._curve import Curve, Figures
 from subspaces.theory._source import (

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from subspaces._array import Array
-from subspaces._validation import check_integer, check_option, check_positive
+from subspaces._core.arrays import Array
+from subspaces._core.validation import check_integer, check_option, check_positive
 from subspaces.feature_clustering import N_STARTS, FeatureClustering
 from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import svds
 from sklearn.utils import check_random_state
 
-from subspaces._validation import check_integer
+from subspaces._core.validation import check_integer
 from subspaces.theory._curve import Figures, plain
 from subspaces.theory._kernel import describe
 from subspaces.theory._source import (

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._array import Array, Indices
-from subspaces._blocks import row_blocks
-from subspaces._validation import check_integer, check_rows, is_auto
+from subspaces._core.arrays import Array, Indices
+from subspaces._core.blocks import row_blocks
+from subspaces._core.validation import check_integer, check_rows, is_auto
 from subspaces.feature_clustering import FeatureClustering
 from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures
 from subspaces.kernels._bandwidth import known_sigma

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from subspaces._validation import check_option
+from subspaces._core.validation import check_option
 from subspaces.datasets import make_subspaces
 from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
 from subspaces.theory._curve import Curve, mean_over_draws

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from subspaces._array import unit_rows
-from subspaces._validation import check_integer, check_sigma
+from subspaces._core.arrays import unit_rows
+from subspaces._core.validation import check_integer, check_sigma
 from subspaces.kernels import SubspaceFeatures, exact
 from subspaces.theory._curve import Figures, plain
 

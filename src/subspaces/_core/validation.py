@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from subspaces._array import Array, Labels, is_host, namespace
+from subspaces._core.arrays import Array, Labels, is_host, namespace
 
 
 def check_rows(

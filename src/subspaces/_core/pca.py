@@ -8,9 +8,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from subspaces._array import with_fixed_signs
-from subspaces._blocks import row_blocks
-from subspaces._threads import one_thread
+from subspaces._core.arrays import with_fixed_signs
+from subspaces._core.blocks import row_blocks
+from subspaces._core.threads import one_thread
 
 
 def principal_directions(

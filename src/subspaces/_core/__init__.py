@@ -1,0 +1,1 @@
+"""Arrays, blocks, threads, validation, logging and files: what every room builds on."""
