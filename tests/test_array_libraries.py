@@ -7,8 +7,8 @@ from sklearn.base import clone
 
 from subspaces import FLS, LandmarkSpectralClustering, _engine, open_rows
 from subspaces._core.arrays import to_host
-from subspaces.device_flats import DeviceFlats
-from subspaces.flats import Flats, distances_to
+from subspaces.flats.device import DeviceFlats
+from subspaces.flats.flats import Flats, distances_to
 from subspaces.sparse_rows import SparseRows
 from subspaces.spectral import balanced_sums, product
 
@@ -171,7 +171,7 @@ class TestDeviceFlats:
         np.testing.assert_allclose(chosen, to_host(values), atol=1e-9)
 
     def test_blocks_hold_all_rows_in_order(self, xp, monkeypatch):
-        monkeypatch.setattr("subspaces.device_flats.DEVICE_BYTES", 5000)
+        monkeypatch.setattr("subspaces.flats.device.DEVICE_BYTES", 5000)
         flats = Flats(np.zeros((7, 5)), np.linalg.qr(np.random.default_rng(0).normal(size=(7, 5, 2)))[0])
         x = xp.asarray(np.arange(200.0).reshape(40, 5))
         blocks = list(DeviceFlats(flats).blocks(x))

@@ -13,7 +13,7 @@ from test_kflats import ODD_ROWS, slow_flats
 
 from subspaces import Beta2, _blocks, candidate_flats, flat_dimension, kflats
 from subspaces.best_fit_flats import LBF
-from subspaces.candidate_flats import choose_flats, distance_table
+from subspaces.flats.candidates import choose_flats, distance_table
 from subspaces.datasets import make_subspaces
 from subspaces.kflats import fit_kflats
 from subspaces.metrics import clustering_accuracy

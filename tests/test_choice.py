@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subspaces.choice import NOTHING, TABLE_ROWS, TABLE_WIDTH, Choice, Decision
-from subspaces.flats import Beta2
+from subspaces.flats.flats import Beta2
 
 NAN = float("nan")
 

@@ -8,7 +8,7 @@ from test_kflats import ODD_ROWS
 from subspaces import cluster_count
 from subspaces.cluster_count import codes_by_count, decide_n_clusters, one_fewer, without_empty_cells
 from subspaces.datasets import make_motions, make_subspaces
-from subspaces.description import measure, shortest_code
+from subspaces.flats.description import measure, shortest_code
 
 
 def decide(X, max_clusters=6, affine=True, seed=0, **options):

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import chi2, multivariate_normal
 
 from subspaces import _blocks
-from subspaces.cluster_model import model_clusters
+from subspaces.flats.cluster_model import model_clusters
 from subspaces.datasets import make_subspaces
-from subspaces.description import REACH
-from subspaces.flats import principal_angles
+from subspaces.flats.description import REACH
+from subspaces.flats.flats import principal_angles
 
 kinds = pytest.mark.parametrize("affine", [False, True], ids=["linear", "affine"])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subspaces.decisions import flats_decision, partition_decision
-from subspaces.flats import Beta2
+from subspaces.flats.flats import Beta2
 from subspaces.partition import Partition, PartitionChoice
 from subspaces.search import FlatSetting, Search
 

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 from test_kflats import ODD_ROWS
 
 from subspaces.datasets import make_subspaces
-from subspaces.description import describe, dim_lengths, has_flat_clusters, measure, shortest_code
+from subspaces.flats.description import describe, dim_lengths, has_flat_clusters, measure, shortest_code
 
 MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 

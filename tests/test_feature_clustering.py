@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import _blocks, feature_clustering
-from subspaces.flats import principal_angles
+from subspaces.flats.flats import principal_angles
 from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering
 from subspaces.kernel_graph import kernel_modularity, smallest_tie, with_constant
 from subspaces.kernels import (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from subspaces import _blocks, _threads
 from subspaces import flats as flats_module
-from subspaces.flats import (
+from subspaces.flats.flats import (
     FEW_SMALLEST,
     Beta2,
     Flats,

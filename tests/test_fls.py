@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import FLS, Beta2, _blocks, feature_clustering
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
-from subspaces.flats import principal_angles
+from subspaces.flats.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral import embed
 

@@ -7,7 +7,7 @@ from scipy.sparse import block_diag, csr_matrix, random_array
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from subspaces import graph
-from subspaces.flats import principal_angles
+from subspaces.flats.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
 
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import _blocks
-from subspaces.flats import principal_angles
+from subspaces.flats.flats import principal_angles
 from subspaces.kasp import KASP, choose_centroids, dense_spectrum, scaled_affinity
 from subspaces.metrics import clustering_accuracy
 

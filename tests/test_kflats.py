@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import _blocks, flat_dimension, kflats
-from subspaces.candidate_flats import lbf_starts, random_starts
+from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.datasets import make_subspaces
-from subspaces.flat_dimension import knee
-from subspaces.flats import principal_angles
+from subspaces.flats.dimension import knee
+from subspaces.flats.flats import principal_angles
 from subspaces.kflats import KFlats, choose_dim, fit_kflats, flats_of_labels, nearest_flats
 from subspaces.metrics import clustering_accuracy
 

@@ -31,7 +31,7 @@ from subspaces import (
     NystromSpectralClustering,
 )
 from subspaces.datasets import make_subspaces
-from subspaces.flats import Flats
+from subspaces.flats.flats import Flats
 from subspaces.report import Report, Run, describe
 from subspaces.report._clusters import _telling_dims, cluster_facts, fitted_flats
 from subspaces.report._examples import example_rows, telling

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from subspaces import search
 from subspaces._core.threads import generators
 from subspaces.datasets import make_subspaces
-from subspaces.flats import Beta2
+from subspaces.flats.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
 from subspaces.partition import SURE_AGREEMENT, choose_partition
 from subspaces.search import (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from subspaces.device_flats import DeviceFlats
-from subspaces.flats import Flats, nearest, squared_distances
+from subspaces.flats.device import DeviceFlats
+from subspaces.flats.flats import Flats, nearest, squared_distances
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")

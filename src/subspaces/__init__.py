@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from subspaces import datasets, inputs, kernels, metrics, plots, report, self_expression, theory
     from subspaces.best_fit_flats import LBF
-    from subspaces.flats import Beta2, Flats
+    from subspaces.flats.flats import Beta2, Flats
     from subspaces.fls import FLS
     from subspaces.kasp import KASP
     from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering

@@ -16,13 +16,13 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.candidate_flats import (
+from subspaces.flats.candidates import (
     CANDIDATES_PER_CLUSTER,
     candidate_flats,
     choose_flats,
     distance_table,
 )
-from subspaces.flats import Beta2, as_neighborhood
+from subspaces.flats.flats import Beta2, as_neighborhood
 from subspaces.kflats import (
     FlatsClustering,
     check_dim,

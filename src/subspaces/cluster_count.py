@@ -11,7 +11,7 @@ import numpy as np
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.log import report
 from subspaces._core.pca import principal_directions
-from subspaces.candidate_flats import (
+from subspaces.flats.candidates import (
     CANDIDATES_PER_CLUSTER,
     candidate_flats,
     choose_flats,
@@ -19,8 +19,8 @@ from subspaces.candidate_flats import (
     sample_rows,
 )
 from subspaces.choice import Decision
-from subspaces.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
-from subspaces.flats import rows_to_fit, squared_distances
+from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
+from subspaces.flats.flats import rows_to_fit, squared_distances
 
 # The number is sought on no more rows and principal columns than these.
 SEARCH_ROWS = 2000

@@ -12,9 +12,9 @@ from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namesp
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import mapped
 from subspaces.cluster_count import codes_by_count
-from subspaces.description import Code, has_flat_clusters, is_flat, measure, shortest_code
-from subspaces.device_flats import DeviceFlats
-from subspaces.flats import Flats, distances_to, fit_flats
+from subspaces.flats.description import Code, has_flat_clusters, is_flat, measure, shortest_code
+from subspaces.flats.device import DeviceFlats
+from subspaces.flats.flats import Flats, distances_to, fit_flats
 from subspaces.modularity import cluster_shares, modularity
 from subspaces.partition import Partition, PartitionChoice, assign, partition_of_labels
 from subspaces.spectral import Spectrum

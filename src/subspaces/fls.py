@@ -25,12 +25,12 @@ from subspaces._core.validation import (
 )
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
-from subspaces.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
+from subspaces.flats.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
 from subspaces.confidence import Confidence, confidence, half_confidence, warn_if_coin_toss
 from subspaces.decisions import draws_decision, flats_decision, partition_decision
 from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
 from subspaces.flat_clusters import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
-from subspaces.flats import Beta2, Flats, as_neighborhood
+from subspaces.flats.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice

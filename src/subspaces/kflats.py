@@ -25,15 +25,15 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.candidate_flats import lbf_starts, random_starts, sample_rows
+from subspaces.flats.candidates import lbf_starts, random_starts, sample_rows
 from subspaces.choice import Choice, Decision
 from subspaces.cluster_count import decide_n_clusters
-from subspaces.cluster_model import MODEL_ROWS
-from subspaces.description import describe
-from subspaces.device_flats import DeviceFlats
+from subspaces.flats.cluster_model import MODEL_ROWS
+from subspaces.flats.description import describe
+from subspaces.flats.device import DeviceFlats
 from subspaces.fed import FedMixin
-from subspaces.flat_dimension import level_knee, log_level, search_dims
-from subspaces.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
+from subspaces.flats.dimension import level_knee, log_level, search_dims
+from subspaces.flats.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
 from subspaces.partition import at_most
 
 LOSSES = ("squared", "median")

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, Indices, Labels, namespace, unit_rows, within_mad
 from subspaces._core.threads import generators, mapped
-from subspaces.flats import Flats
+from subspaces.flats.flats import Flats
 from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
 from subspaces.kmeans import kmeans, nearest_centers
 from subspaces.metrics._labels import labels_agreement

@@ -13,7 +13,7 @@ import numpy as np
 from subspaces._engine import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces._core.threads import n_threads
 from subspaces._core.validation import check_integer
-from subspaces.flats import Flats, nearest
+from subspaces.flats.flats import Flats, nearest
 from subspaces.sources import parse_bytes
 from subspaces.sources._base import BLOCK_BYTES, BLOCK_SHARE
 from subspaces.sources._checks import block_dtype

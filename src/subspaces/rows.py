@@ -9,7 +9,7 @@ import numpy as np
 from subspaces._core.arrays import Array, Labels, like, unit_rows
 from subspaces._core.blocks import row_blocks
 from subspaces._core.pca import n_used_directions, principal_directions, scatter
-from subspaces.flats import Flats
+from subspaces.flats.flats import Flats
 from subspaces.moments import Moments
 
 # Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and

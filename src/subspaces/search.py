@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, unit_rows
 from subspaces._core.log import report
 from subspaces._core.threads import generators, mapped
-from subspaces.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
+from subspaces.flats.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.kernels._distance import nearest_weights, usable_flats
 from subspaces.landmarks import choose_landmarks
 from subspaces.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, few_vector_counts, inlier_rows

@@ -22,7 +22,7 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.cluster_flats import cluster_flats
+from subspaces.flats.per_cluster import cluster_flats
 from subspaces.fed import FedMixin
 from subspaces.graph import spectral_labels
 from subspaces.kflats import nearest_flats

@@ -12,8 +12,8 @@ from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, Indices, is_host, namespace, within_mad
 from subspaces._core.validation import check_integer, check_option, check_positive, check_sigma, is_auto
-from subspaces.device_flats import DeviceFlats
-from subspaces.flats import (
+from subspaces.flats.device import DeviceFlats
+from subspaces.flats.flats import (
     Beta2,
     Flats,
     as_neighborhood,

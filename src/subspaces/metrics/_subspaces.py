@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from subspaces.flats import Flats
+    from subspaces.flats.flats import Flats
 
     Subspaces = Flats | Sequence[ArrayLike] | NDArray[np.floating]
 

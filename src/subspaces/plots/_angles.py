@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.validation import check_integer
-from subspaces.flats import Flats, principal_angles
+from subspaces.flats.flats import Flats, principal_angles
 from subspaces.plots._look import check_has, cluster_names, label_array, new_axes, on_host
 
 # More numbers in the cells could not be read.

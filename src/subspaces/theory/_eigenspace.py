@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option
-from subspaces.flats import principal_angles
+from subspaces.flats.flats import principal_angles
 from subspaces.kernels import FeatureMap
 from subspaces.spectral import compute_spectrum, embed
 from subspaces.theory._curve import Curve

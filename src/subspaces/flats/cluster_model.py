@@ -11,8 +11,8 @@ from scipy.stats import chi2
 
 from subspaces._core.arrays import Array, Labels, follow, is_host, to_host
 from subspaces._core.blocks import row_blocks
-from subspaces.description import REACH, Background, Cell, Space, describe, fit_background, fit_cell
-from subspaces.flats import Flats
+from subspaces.flats.description import REACH, Background, Cell, Space, describe, fit_background, fit_cell
+from subspaces.flats.flats import Flats
 
 # Clusters are described from no more rows than this.
 MODEL_ROWS = 5000

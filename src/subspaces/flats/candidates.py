@@ -8,7 +8,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
-from subspaces.flats import (
+from subspaces.flats.flats import (
     Beta2,
     Flats,
     distance_row_bytes,

@@ -6,7 +6,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Labels
 from subspaces._core.blocks import row_blocks
-from subspaces.flats import Flats
+from subspaces.flats.flats import Flats
 from subspaces.kflats import flats_of_labels
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, lowest, namespace
 from subspaces._core.blocks import row_blocks
-from subspaces.flats import Flats
+from subspaces.flats.flats import Flats
 
 # A device works best on large blocks: products of a block take about this many bytes.
 DEVICE_BYTES = 2**30
@@ -65,7 +65,7 @@ class DeviceFlats:
 
     def _fused(self, x: Array) -> Any:
         """The flats as the kernel wants them, on the device of `x`."""
-        from subspaces._triton import SplitFlats
+        from subspaces.flats.triton import SplitFlats
 
         key = str(device(x))
         if key not in self._split:

@@ -1,0 +1,1 @@
+"""Affine and linear subspaces: fitting them, distances to them, describing rows by them."""
