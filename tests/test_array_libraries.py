@@ -9,8 +9,8 @@ from subspaces import FLS, LandmarkSpectralClustering, _engine, open_rows
 from subspaces._core.arrays import to_host
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.flats import Flats, distances_to
-from subspaces.sparse_rows import SparseRows
-from subspaces.spectral import balanced_sums, product
+from subspaces.spectral.sparse import SparseRows
+from subspaces.spectral.spectrum import balanced_sums, product
 
 SHARE = 0.999
 

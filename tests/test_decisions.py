@@ -8,7 +8,7 @@ import pytest
 
 from subspaces.decisions import flats_decision, partition_decision
 from subspaces.flats.flats import Beta2
-from subspaces.partition import Partition, PartitionChoice
+from subspaces.spectral.partition import Partition, PartitionChoice
 from subspaces.search import FlatSetting, Search
 
 LINEAR = FlatSetting(2, 6, False, True, modularity=0.4, separation=3.0, n_rows=100)

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from subspaces import _blocks, feature_clustering
 from subspaces.flats.flats import principal_angles
 from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering
-from subspaces.kernel_graph import kernel_modularity, smallest_tie, with_constant
+from subspaces.spectral.kernel_graph import kernel_modularity, smallest_tie, with_constant
 from subspaces.kernels import (
     CustomFeatures,
     FourierFeatures,
@@ -32,7 +32,7 @@ from subspaces.kernels import (
 )
 from subspaces.landmark_clustering import LandmarkSpectralClustering, NystromSpectralClustering
 from subspaces.metrics import clustering_accuracy
-from subspaces.partition import cluster_shares
+from subspaces.spectral.partition import cluster_shares
 
 BLOBS, BLOB_LABELS = make_blobs(120, centers=3, n_features=4, random_state=0)
 

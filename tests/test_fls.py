@@ -23,7 +23,7 @@ from subspaces import FLS, Beta2, _blocks, feature_clustering
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
 from subspaces.flats.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
-from subspaces.spectral import embed
+from subspaces.spectral.spectrum import embed
 
 needs_data = pytest.mark.skipif(
     not Path(os.environ.get("SUBSPACES_DATA") or "no such folder").is_dir(),

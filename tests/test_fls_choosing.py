@@ -19,7 +19,7 @@ from subspaces.confidence import half_opinions
 from subspaces.datasets import make_subspaces
 from subspaces.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
-from subspaces.partition import SURE_AGREEMENT
+from subspaces.spectral.partition import SURE_AGREEMENT
 from subspaces.voting import named_scores, opinion
 
 # Given, so that only what a test is about is chosen.

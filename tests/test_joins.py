@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from test_modularity import planted_graph, random_graph, ring_graph
 
 from subspaces import joins as module
-from subspaces.joins import (
+from subspaces.spectral.joins import (
     EVENNESS,
     SMALL_CLUSTER,
     WEAK_JOIN,
@@ -25,9 +25,9 @@ from subspaces.joins import (
     part_graphs,
     separation,
 )
-from subspaces.kmeans import Centers
+from subspaces.spectral.kmeans import Centers
 from subspaces.metrics import clustering_accuracy
-from subspaces.spectral import compute_spectrum, embed
+from subspaces.spectral.spectrum import compute_spectrum, embed
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10_000)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from subspaces import _blocks
 from subspaces import kmeans as module
-from subspaces.kmeans import kmeans, lloyd, move_centers, nearest_centers, spread_rows
+from subspaces.spectral.kmeans import kmeans, lloyd, move_centers, nearest_centers, spread_rows
 
 # One run of every test walks its rows in blocks of 16, one in a single block.
 pytestmark = pytest.mark.usefixtures("block_bytes")

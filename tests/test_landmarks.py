@@ -7,7 +7,7 @@ import pytest
 import reference
 from sklearn.datasets import make_blobs
 
-from subspaces.landmarks import choose_landmarks
+from subspaces.spectral.landmarks import choose_landmarks
 
 METHODS = ["random", "kmeans"]
 

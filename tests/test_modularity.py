@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from subspaces.modularity import cluster_shares, landmark_scores, modularity, modularity_terms, row_stochastic
+from subspaces.spectral.modularity import cluster_shares, landmark_scores, modularity, modularity_terms, row_stochastic
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10_000)

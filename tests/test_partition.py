@@ -12,10 +12,10 @@ from sklearn.metrics import adjusted_rand_score
 from test_modularity import planted_graph, random_graph, ring_graph
 
 from subspaces import partition as module
-from subspaces.joins import SMALL_CLUSTER, part_graphs
-from subspaces.kmeans import kmeans
+from subspaces.spectral.joins import SMALL_CLUSTER, part_graphs
+from subspaces.spectral.kmeans import kmeans
 from subspaces.metrics import clustering_accuracy
-from subspaces.partition import (
+from subspaces.spectral.partition import (
     FEW_ROWS,
     Partition,
     assign,
@@ -29,7 +29,7 @@ from subspaces.partition import (
     settle,
     vector_counts,
 )
-from subspaces.spectral import compute_spectrum, embed
+from subspaces.spectral.spectrum import compute_spectrum, embed
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10_000)

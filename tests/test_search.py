@@ -13,7 +13,7 @@ from subspaces._core.threads import generators
 from subspaces.datasets import make_subspaces
 from subspaces.flats.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
-from subspaces.partition import SURE_AGREEMENT, choose_partition
+from subspaces.spectral.partition import SURE_AGREEMENT, choose_partition
 from subspaces.search import (
     AFFINE_MARGIN,
     DIM_TIE,

@@ -8,7 +8,7 @@ import reference
 from scipy.sparse import csr_matrix
 
 from subspaces import spectral
-from subspaces.spectral import LARGE_MATRIX, compute_spectrum, embed, top_eigenvectors
+from subspaces.spectral.spectrum import LARGE_MATRIX, compute_spectrum, embed, top_eigenvectors
 
 FORMS = {"dense": np.asarray, "CSR": csr_matrix}
 both_forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.partition import (
+from subspaces.spectral.partition import (
     SEPARATION_MARGIN,
     SURE_AGREEMENT,
     Partition,
@@ -20,7 +20,7 @@ from subspaces.partition import (
     assign,
     partition_of_labels,
 )
-from subspaces.spectral import compute_spectrum
+from subspaces.spectral.spectrum import compute_spectrum
 from subspaces.voting import (
     AGREEMENT_WEIGHT,
     DOUBTFUL_GAIN,

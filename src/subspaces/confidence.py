@@ -22,8 +22,8 @@ from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
 from subspaces.feature_clustering import Draw
 from subspaces.metrics._labels import labels_agreement
-from subspaces.modularity import cluster_shares, landmark_scores, row_stochastic
-from subspaces.partition import (
+from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
+from subspaces.spectral.partition import (
     Partition,
     PartitionChoice,
     assign,
@@ -31,7 +31,7 @@ from subspaces.partition import (
     choose_partition,
     few_vector_counts,
 )
-from subspaces.spectral import Spectrum, compute_spectrum
+from subspaces.spectral.spectrum import Spectrum, compute_spectrum
 from subspaces.voting import matched, named_opinion, opinion
 
 # How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from subspaces.choice import Decision
 from subspaces.kernels import SubspaceFeatures
-from subspaces.partition import Partition, PartitionChoice
+from subspaces.spectral.partition import Partition, PartitionChoice
 from subspaces.search import Search
 from subspaces.voting import Ranking
 

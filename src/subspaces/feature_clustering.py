@@ -23,11 +23,11 @@ from subspaces._core.log import report
 from subspaces._core.threads import mapped, n_threads
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
-from subspaces.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
+from subspaces.spectral.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.kernels import FeatureMap
 from subspaces.kernels._base import stack
-from subspaces.modularity import cluster_shares, modularity, row_stochastic
-from subspaces.partition import (
+from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
+from subspaces.spectral.partition import (
     Partition,
     PartitionChoice,
     assign,
@@ -38,7 +38,7 @@ from subspaces.partition import (
     vector_counts,
 )
 from subspaces.rows import RowPreparation, prepare_rows
-from subspaces.spectral import (
+from subspaces.spectral.spectrum import (
     Psi,
     Spectrum,
     added,

@@ -15,9 +15,9 @@ from subspaces.cluster_count import codes_by_count
 from subspaces.flats.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.flats import Flats, distances_to, fit_flats
-from subspaces.modularity import cluster_shares, modularity
-from subspaces.partition import Partition, PartitionChoice, assign, partition_of_labels
-from subspaces.spectral import Spectrum
+from subspaces.spectral.modularity import cluster_shares, modularity
+from subspaces.spectral.partition import Partition, PartitionChoice, assign, partition_of_labels
+from subspaces.spectral.spectrum import Spectrum
 
 # From how many partitions flats begin, how many of them tell whether it is worth it, and with how many flats more than
 # clusters the search for flats begins.

@@ -34,7 +34,7 @@ from subspaces.flats.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
 from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.kernels._base import check_landmark_choice
-from subspaces.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
+from subspaces.spectral.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
 from subspaces.plan import Plan, make_plan, planned
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
@@ -46,7 +46,7 @@ from subspaces.search import (
     candidate_settings,
     choose_setting,
 )
-from subspaces.spectral import Spectrum
+from subspaces.spectral.spectrum import Spectrum
 from subspaces.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_draws, vote
 
 N_LANDMARKS = 2000

@@ -17,11 +17,11 @@ from subspaces._core.log import report
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
-from subspaces.kernel_graph import best_plain_partition
+from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.kernels._bandwidth import check_scale
 from subspaces.kernels.exact import gaussian_kernel
-from subspaces.kmeans import lloyd, nearest_centers
-from subspaces.partition import assign_embedded, vector_counts
+from subspaces.spectral.kmeans import lloyd, nearest_centers
+from subspaces.spectral.partition import assign_embedded, vector_counts
 from subspaces.rows import prepare_rows
 
 # As many centroids as the eigenproblem allows, as long as each is the mean of a few rows.

@@ -34,7 +34,7 @@ from subspaces.flats.device import DeviceFlats
 from subspaces.fed import FedMixin
 from subspaces.flats.dimension import level_knee, log_level, search_dims
 from subspaces.flats.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
-from subspaces.partition import at_most
+from subspaces.spectral.partition import at_most
 
 LOSSES = ("squared", "median")
 # Labels that stand still while the energy falls by a smaller share have arrived.

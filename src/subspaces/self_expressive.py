@@ -24,9 +24,9 @@ from subspaces._core.validation import (
 )
 from subspaces.flats.per_cluster import cluster_flats
 from subspaces.fed import FedMixin
-from subspaces.graph import spectral_labels
+from subspaces.spectral.graph import spectral_labels
 from subspaces.kflats import nearest_flats
-from subspaces.partition import vector_counts
+from subspaces.spectral.partition import vector_counts
 from subspaces.residuals import cluster_grams, least_residual
 from subspaces.rows import RowPreparation, labels_of_copies
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length

@@ -22,7 +22,7 @@ from subspaces._core.validation import (
 )
 from subspaces.fed import FedMixin
 from subspaces.flats.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
-from subspaces.graph import spectral_labels
+from subspaces.spectral.graph import spectral_labels
 from subspaces.kflats import check_dim, choose_dim, prepare, rounding
 from subspaces.rows import labels_of_copies
 

@@ -17,9 +17,9 @@ from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, 
 from subspaces.feature_clustering import Draw
 from subspaces.kernels import FeatureMap
 from subspaces.metrics._labels import labels_agreement
-from subspaces.modularity import cluster_shares, landmark_scores
-from subspaces.partition import SAME_AGREEMENT, SURE_AGREEMENT, assign, settle
-from subspaces.spectral import AnyPsi, product
+from subspaces.spectral.modularity import cluster_shares, landmark_scores
+from subspaces.spectral.partition import SAME_AGREEMENT, SURE_AGREEMENT, assign, settle
+from subspaces.spectral.spectrum import AnyPsi, product
 
 # Separation tells draws apart by a few tenths; agreement between none and all of it counts for more.
 AGREEMENT_WEIGHT = 2.0

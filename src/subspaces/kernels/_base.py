@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from subspaces._core.arrays import Array, to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_option, check_range, check_rows
-from subspaces.landmarks import choose_landmarks
-from subspaces.spectral import Psi
+from subspaces.spectral.landmarks import choose_landmarks
+from subspaces.spectral.spectrum import Psi
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]

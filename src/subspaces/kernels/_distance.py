@@ -25,8 +25,8 @@ from subspaces.flats.flats import (
 )
 from subspaces.kernels import exact
 from subspaces.kernels._base import FeatureMap, draw_landmarks, stack
-from subspaces.sparse_rows import SparseRows
-from subspaces.spectral import Psi
+from subspaces.spectral.sparse import SparseRows
+from subspaces.spectral.spectrum import Psi
 
 # Where all landmarks share one sigma it is the typical distance to this nearest of them, over this many rows.
 SIGMA_RANK = 5

@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from subspaces._core.arrays import Array
 from subspaces.kernels._base import FeatureMap
-from subspaces.modularity import row_stochastic
-from subspaces.spectral import Psi
+from subspaces.spectral.modularity import row_stochastic
+from subspaces.spectral.spectrum import Psi
 
 
 class TransformerFeatures(FeatureMap):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.cluster_model import MODEL_ROWS, model_clusters
 from subspaces.flats.flats import Flats, distance_row_bytes, distances_to
-from subspaces.partition import at_most
+from subspaces.spectral.partition import at_most
 from subspaces.plots._angles import flat_angles
 from subspaces.plots._look import on_host
 from subspaces.plots._residuals import _ssc_distances

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix, issparse, vstack
 
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.flats import Beta2
-from subspaces.partition import at_most
+from subspaces.spectral.partition import at_most
 from subspaces.report._plain import number, numbers
 from subspaces.report._subject import Subject
 
@@ -59,7 +59,7 @@ def _weights(subject: Subject, rows: NDArray[Any]) -> csr_matrix | None:
     from subspaces.feature_clustering import FeatureClustering
     from subspaces.kasp import KASP
     from subspaces.kernels._distance import _DistanceFeatures
-    from subspaces.kmeans import nearest_centers
+    from subspaces.spectral.kmeans import nearest_centers
 
     model = subject.model
     if isinstance(model, KASP):

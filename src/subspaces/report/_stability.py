@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from subspaces.metrics import adjusted_rand, clustering_accuracy, match_labels
-from subspaces.partition import at_most
+from subspaces.spectral.partition import at_most
 from subspaces.plots._look import OUTLIER, cluster_names, label_array, on_host
 from subspaces.report._plain import name_text, number
 from subspaces.report._subject import Subject

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from subspaces.confidence import COIN_TOSS
-from subspaces.partition import SURE_AGREEMENT
+from subspaces.spectral.partition import SURE_AGREEMENT
 from subspaces.report._clusters import ClusterFacts
 from subspaces.report._subject import Subject
 

@@ -43,10 +43,10 @@ PARTS = {
     "Decision": "subspaces.choice",
     "FlatSetting": "subspaces.search",
     "Flats": "subspaces.flats.flats",
-    "Partition": "subspaces.partition",
+    "Partition": "subspaces.spectral.partition",
     "RowPreparation": "subspaces.rows",
     "Search": "subspaces.search",
-    "Spectrum": "subspaces.spectral",
+    "Spectrum": "subspaces.spectral.spectrum",
     "Voter": "subspaces.voting",
 }
 HOMES = {**ESTIMATORS, **PARTS}

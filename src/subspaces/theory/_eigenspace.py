@@ -14,7 +14,7 @@ from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option
 from subspaces.flats.flats import principal_angles
 from subspaces.kernels import FeatureMap
-from subspaces.spectral import compute_spectrum, embed
+from subspaces.spectral.spectrum import compute_spectrum, embed
 from subspaces.theory._curve import Curve
 from subspaces.theory._kernel import check_sizes, describe
 from subspaces.theory._source import (

@@ -16,7 +16,7 @@ from subspaces._core.validation import check_integer, check_option, check_positi
 from subspaces.feature_clustering import N_STARTS, FeatureClustering
 from subspaces.kernels import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
-from subspaces.partition import assign_embedded, plain_partition
+from subspaces.spectral.partition import assign_embedded, plain_partition
 from subspaces.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
 from subspaces.theory._eigenspace import Eigenspace, drawn_eigenspace, exact_eigenspace, sine
 from subspaces.theory._kernel import describe, pair_deviations, sample_pairs

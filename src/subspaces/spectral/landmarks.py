@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from subspaces._core.arrays import Array
-from subspaces.kmeans import move_centers
+from subspaces.spectral.kmeans import move_centers
 
 # k-means needs no more rows than this for each landmark, and no more steps (Chen and Cai, AAAI 2011).
 ROWS_PER_LANDMARK = 20

@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, inverse, is_host, like, namespace, with_fixed_signs
 from subspaces._core.threads import one_thread
-from subspaces.sparse_rows import SparseRows
+from subspaces.spectral.sparse import SparseRows
 
 # Eigenvalues below this many units in the last place of psi are rounding.
 ROUNDING = 10.0

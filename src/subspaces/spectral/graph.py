@@ -12,9 +12,9 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from subspaces._core.arrays import Array, Labels, inverse, unit_rows, with_fixed_signs
 from subspaces._core.threads import one_thread
-from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.modularity import cluster_shares, modularity, row_stochastic
-from subspaces.partition import MAX_FIT_ROWS, at_most
+from subspaces.spectral.kmeans import kmeans, nearest_centers
+from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
+from subspaces.spectral.partition import MAX_FIT_ROWS, at_most
 
 # Every pair of nodes is tied this strongly, as a share of the mean degree spread over all nodes. Ties order the
 # pieces of a graph that falls apart: large ones come first, and a stray node is no cluster.

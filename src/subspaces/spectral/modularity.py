@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Labels, inverse
-from subspaces.spectral import Psi
+from subspaces.spectral.spectrum import Psi
 
 
 def cluster_shares(psi: Psi, labels: Labels, n_clusters: int) -> NDArray[np.float64]:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, inverse, unit_rows
-from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.modularity import cluster_shares
-from subspaces.partition import MAX_FIT_ROWS, Partition, at_most, plain_partition
-from subspaces.spectral import Psi, PsiBlocks, Spectrum
+from subspaces.spectral.kmeans import kmeans, nearest_centers
+from subspaces.spectral.modularity import cluster_shares
+from subspaces.spectral.partition import MAX_FIT_ROWS, Partition, at_most, plain_partition
+from subspaces.spectral.spectrum import Psi, PsiBlocks, Spectrum
 
 # The smallest degree that a row shall have, as a share of the mean degree.
 DEGREE_FLOOR = 0.1

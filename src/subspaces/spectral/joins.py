@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices, Labels, inverse, unit_rows
 from subspaces._core.threads import generators, mapped
-from subspaces.kmeans import kmeans, nearest_centers
-from subspaces.modularity import cluster_shares
-from subspaces.spectral import Psi
+from subspaces.spectral.kmeans import kmeans, nearest_centers
+from subspaces.spectral.modularity import cluster_shares
+from subspaces.spectral.spectrum import Psi
 
 # How many parts there are for each cluster, but not fewer than the second number.
 PARTS = ((5, 25), (8, 50), (12, 50))

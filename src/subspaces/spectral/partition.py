@@ -18,11 +18,11 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, namespace, unit_rows, within_mad
 from subspaces._core.threads import generators, mapped
 from subspaces.flats.flats import Flats
-from subspaces.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
-from subspaces.kmeans import kmeans, nearest_centers
+from subspaces.spectral.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
+from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.metrics._labels import labels_agreement
-from subspaces.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
-from subspaces.spectral import AnyPsi, Spectrum, embed, product
+from subspaces.spectral.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
+from subspaces.spectral.spectrum import AnyPsi, Spectrum, embed, product
 
 # k-means is fitted on at most this many rows; its centres do not move visibly with more.
 MAX_FIT_ROWS = 6000

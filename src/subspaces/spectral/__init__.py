@@ -1,0 +1,1 @@
+"""The spectral step: landmarks, sums over blocks, eigenvectors, embedding, k-means and cuts."""
