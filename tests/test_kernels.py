@@ -20,7 +20,7 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
-from subspaces.kernels._distance import usable_flats
+from subspaces.features.distance import usable_flats
 
 
 def half_space(X, normals):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from subspaces.choice import Decision
-from subspaces.kernels import SubspaceFeatures
+from subspaces.features import SubspaceFeatures
 from subspaces.spectral.partition import Partition, PartitionChoice
 from subspaces.search import Search
 from subspaces.voting import Ranking

@@ -24,8 +24,8 @@ from subspaces._core.threads import mapped, n_threads
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
 from subspaces.spectral.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
-from subspaces.kernels import FeatureMap
-from subspaces.kernels._base import stack
+from subspaces.features import FeatureMap
+from subspaces.features.base import stack
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.spectral.partition import (
     Partition,

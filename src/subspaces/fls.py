@@ -32,8 +32,8 @@ from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
 from subspaces.flat_clusters import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
 from subspaces.flats.flats import Beta2, Flats, as_neighborhood
 from subspaces.graph_count import decide_by_graph
-from subspaces.kernels import FeatureMap, SubspaceFeatures
-from subspaces.kernels._base import check_landmark_choice
+from subspaces.features import FeatureMap, SubspaceFeatures
+from subspaces.features.base import check_landmark_choice
 from subspaces.spectral.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
 from subspaces.plan import Plan, make_plan, planned
 from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns

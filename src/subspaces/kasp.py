@@ -18,8 +18,8 @@ from subspaces._core.threads import one_thread
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.fed import FedMixin
 from subspaces.spectral.kernel_graph import best_plain_partition
-from subspaces.kernels._bandwidth import check_scale
-from subspaces.kernels.exact import gaussian_kernel
+from subspaces.features.bandwidth import check_scale
+from subspaces.features.exact import gaussian_kernel
 from subspaces.spectral.kmeans import lloyd, nearest_centers
 from subspaces.spectral.partition import assign_embedded, vector_counts
 from subspaces.rows import prepare_rows

@@ -11,9 +11,9 @@ from subspaces._core.arrays import Array
 from subspaces._core.log import report
 from subspaces._core.validation import check_integer
 from subspaces.feature_clustering import FeatureClustering
-from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, exact
-from subspaces.kernels._bandwidth import check_scale
-from subspaces.kernels._transformer import TransformerFeatures, seeded_clone
+from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, exact
+from subspaces.features.bandwidth import check_scale
+from subspaces.features.transformer import TransformerFeatures, seeded_clone
 
 
 class FourierSpectralClustering(FeatureClustering):
@@ -113,7 +113,7 @@ class FourierSpectralClustering(FeatureClustering):
 class KernelSpectralClustering(FeatureClustering):
     """Spectral clustering of your own kernel, given by its feature map.
 
-    Any map of `subspaces.kernels` serves, `CustomFeatures` among them, whose function f and sampler define a kernel
+    Any map of `subspaces.features` serves, `CustomFeatures` among them, whose function f and sampler define a kernel
     k(x1, x2) = E f(x1, y) f(x2, y); so does any transformer of scikit-learn whose inner products are a kernel.
 
     Parameters
@@ -153,7 +153,7 @@ class KernelSpectralClustering(FeatureClustering):
 
     >>> import numpy as np
     >>> from subspaces import KernelSpectralClustering
-    >>> from subspaces.kernels import CustomFeatures
+    >>> from subspaces.features import CustomFeatures
     >>> half_spaces = CustomFeatures(
     ...     lambda X, normals: X @ normals.T > 0, lambda X, size, rng: rng.normal(size=(size, X.shape[1]))
     ... )
@@ -186,7 +186,7 @@ class KernelSpectralClustering(FeatureClustering):
         if self.feature_map is not None and (missing or isinstance(self.feature_map, type)):
             raise TypeError(
                 f"feature_map={self.feature_map!r} must be a feature map or transformer, with fit and transform: give "
-                "one of subspaces.kernels, or wrap a function by CustomFeatures."
+                "one of subspaces.features, or wrap a function by CustomFeatures."
             )
 
     def _fit_features(self, rows: Array, rng: np.random.RandomState) -> FeatureMap:

@@ -12,9 +12,9 @@ from subspaces._core.arrays import Array
 from subspaces._core.log import report
 from subspaces._core.validation import check_integer
 from subspaces.feature_clustering import FeatureClustering
-from subspaces.kernels import LandmarkFeatures, NystromFeatures, exact
-from subspaces.kernels._bandwidth import check_scale
-from subspaces.kernels._base import check_landmark_choice
+from subspaces.features import LandmarkFeatures, NystromFeatures, exact
+from subspaces.features.bandwidth import check_scale
+from subspaces.features.base import check_landmark_choice
 
 
 class LandmarkSpectralClustering(FeatureClustering):

@@ -27,10 +27,10 @@ ESTIMATORS = {
 }
 # What estimators hold: objects with parameters, and frozen dataclasses.
 PARTS = {
-    "FourierFeatures": "subspaces.kernels",
-    "LandmarkFeatures": "subspaces.kernels",
-    "NystromFeatures": "subspaces.kernels",
-    "SubspaceFeatures": "subspaces.kernels",
+    "FourierFeatures": "subspaces.features",
+    "LandmarkFeatures": "subspaces.features",
+    "NystromFeatures": "subspaces.features",
+    "SubspaceFeatures": "subspaces.features",
     "ADMM": "subspaces.self_expression",
     "ElasticNet": "subspaces.self_expression",
     "OMP": "subspaces.self_expression",

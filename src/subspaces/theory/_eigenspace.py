@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option
 from subspaces.flats.flats import principal_angles
-from subspaces.kernels import FeatureMap
+from subspaces.features import FeatureMap
 from subspaces.spectral.spectrum import compute_spectrum, embed
 from subspaces.theory._curve import Curve
 from subspaces.theory._kernel import check_sizes, describe

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_option
-from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
+from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
 from subspaces.theory._curve import Curve, Figures
 from subspaces.theory._source import (
     Source,
@@ -78,7 +78,7 @@ def kernel_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from subspaces.kernels import FourierFeatures
+    >>> from subspaces.features import FourierFeatures
     >>> from subspaces.theory import kernel_error
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> curve = kernel_error(X, FourierFeatures(sigma=2.0), random_state=0)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option, check_positive
 from subspaces.feature_clustering import N_STARTS, FeatureClustering
-from subspaces.kernels import FeatureMap, SubspaceFeatures
+from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import assign_embedded, plain_partition
 from subspaces.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
@@ -146,7 +146,7 @@ def landmarks_needed(
     Examples
     --------
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.kernels import LandmarkFeatures
+    >>> from subspaces.features import LandmarkFeatures
     >>> from subspaces.theory import landmarks_needed
     >>> X, _ = make_subspaces((2, 2), 6, random_state=0)
     >>> needed = landmarks_needed(X, 0.1, LandmarkFeatures(landmarks="random", sigma=0.5), random_state=0)

@@ -16,8 +16,8 @@ from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_rows, is_auto
 from subspaces.feature_clustering import FeatureClustering
-from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures
-from subspaces.kernels._bandwidth import known_sigma
+from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures
+from subspaces.features.bandwidth import known_sigma
 
 # Closed forms come as matrices, of which pairs are the diagonal: small blocks waste little.
 PAIR_ROWS = 32
@@ -152,7 +152,7 @@ def check_map(X: ArrayLike, feature_map: Any) -> tuple[Array, FeatureMap]:
         rows = check_rows(features, X, reset=True)
     else:
         raise TypeError(
-            f"feature_map={feature_map!r} must be a map of subspaces.kernels, or a fitted estimator such as FLS."
+            f"feature_map={feature_map!r} must be a map of subspaces.features, or a fitted estimator such as FLS."
         )
     if len(rows) < 2:
         raise ValueError(f"X has n_samples={len(rows)} rows: pass at least two, a kernel is about pairs.")

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.validation import check_option
 from subspaces.datasets import make_subspaces
-from subspaces.kernels import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
+from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
 from subspaces.theory._curve import Curve, mean_over_draws
 from subspaces.theory._eigenspace import eigenspace_error, eigenspace_error_by_rows
 from subspaces.theory._kernel import kernel_error, kernel_error_by_rows

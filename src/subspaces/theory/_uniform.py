@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import unit_rows
 from subspaces._core.validation import check_integer, check_sigma
-from subspaces.kernels import SubspaceFeatures, exact
+from subspaces.features import SubspaceFeatures, exact
 from subspaces.theory._curve import Figures, plain
 
 

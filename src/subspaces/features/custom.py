@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array
-from subspaces.kernels._base import FeatureMap
+from subspaces.features.base import FeatureMap
 
 
 class CustomFeatures(FeatureMap):
@@ -36,7 +36,7 @@ class CustomFeatures(FeatureMap):
     Half-spaces through the origin give the arc-cosine kernel of order zero.
 
     >>> import numpy as np
-    >>> from subspaces.kernels import CustomFeatures
+    >>> from subspaces.features import CustomFeatures
     >>> half_space = CustomFeatures(
     ...     lambda X, w: X @ w.T > 0, lambda X, size, rng: rng.normal(size=(size, X.shape[1])), 20_000, random_state=0
     ... )

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array
-from subspaces.kernels import exact
-from subspaces.kernels._bandwidth import choose_sigma, known_sigma
-from subspaces.kernels._base import FeatureMap, draw_landmarks
+from subspaces.features import exact
+from subspaces.features.bandwidth import choose_sigma, known_sigma
+from subspaces.features.base import FeatureMap, draw_landmarks
 
 
 class NystromFeatures(FeatureMap):
@@ -45,7 +45,7 @@ class NystromFeatures(FeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from subspaces.kernels import NystromFeatures
+    >>> from subspaces.features import NystromFeatures
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
     >>> psi = NystromFeatures(30, random_state=0).fit_transform(X)
     >>> bool(np.allclose(np.diag(psi @ psi.T), 1))

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone
 
 from subspaces._core.arrays import Array
-from subspaces.kernels._base import FeatureMap
+from subspaces.features.base import FeatureMap
 from subspaces.spectral.modularity import row_stochastic
 from subspaces.spectral.spectrum import Psi
 

@@ -23,8 +23,8 @@ from subspaces.flats.flats import (
     nearest,
     rows_to_fit,
 )
-from subspaces.kernels import exact
-from subspaces.kernels._base import FeatureMap, draw_landmarks, stack
+from subspaces.features import exact
+from subspaces.features.base import FeatureMap, draw_landmarks, stack
 from subspaces.spectral.sparse import SparseRows
 from subspaces.spectral.spectrum import Psi
 
@@ -229,7 +229,7 @@ class LandmarkFeatures(_DistanceFeatures):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from subspaces.kernels import LandmarkFeatures
+    >>> from subspaces.features import LandmarkFeatures
     >>> X, _ = make_blobs(100, random_state=0)
     >>> LandmarkFeatures(20, n_nearest=5, random_state=0).fit_transform(X).shape
     (100, 20)
@@ -306,7 +306,7 @@ class SubspaceFeatures(_DistanceFeatures):
     Examples
     --------
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.kernels import SubspaceFeatures
+    >>> from subspaces.features import SubspaceFeatures
     >>> X, y = make_subspaces((2, 2), 6, random_state=0)
     >>> SubspaceFeatures(50, subspace_dim=2, random_state=0).fit(X).flats_.bases.shape
     (50, 6, 2)

@@ -13,12 +13,12 @@ maps. They differ in f and in the measure:
 =====================  ==================================  =====================================================
 """
 
-from subspaces.kernels import exact
-from subspaces.kernels._base import FeatureMap
-from subspaces.kernels._custom import CustomFeatures
-from subspaces.kernels._distance import LandmarkFeatures, SubspaceFeatures
-from subspaces.kernels._fourier import FourierFeatures
-from subspaces.kernels._nystrom import NystromFeatures
+from subspaces.features import exact
+from subspaces.features.base import FeatureMap
+from subspaces.features.custom import CustomFeatures
+from subspaces.features.distance import LandmarkFeatures, SubspaceFeatures
+from subspaces.features.fourier import FourierFeatures
+from subspaces.features.nystrom import NystromFeatures
 
 __all__ = [
     "CustomFeatures",

@@ -9,9 +9,9 @@ import numpy as np
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_option, check_positive
-from subspaces.kernels import exact
-from subspaces.kernels._bandwidth import choose_sigma, known_sigma
-from subspaces.kernels._base import FeatureMap
+from subspaces.features import exact
+from subspaces.features.bandwidth import choose_sigma, known_sigma
+from subspaces.features.base import FeatureMap
 
 
 class FourierFeatures(FeatureMap):
@@ -45,7 +45,7 @@ class FourierFeatures(FeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from subspaces.kernels import FourierFeatures
+    >>> from subspaces.features import FourierFeatures
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> psi = FourierFeatures(20_000, random_state=0).fit_transform(X)
     >>> bool(abs(psi[0] @ psi[1] - np.exp(-0.5)) < 0.02)
