@@ -12,7 +12,7 @@ from subspaces._core.threads import n_threads
 from subspaces.datasets import make_subspaces
 from subspaces.self_expression import ADMM, OMP, ElasticNet, affinity, self_codes
 from subspaces.self_expression import _admm as admm
-from subspaces.self_expression._base import Interrupted, Patience
+from subspaces.self_expression.base import Interrupted, Patience
 
 SOLVERS = [ADMM(), ADMM(outliers=True), ElasticNet(tol=1e-6), OMP()]
 
@@ -177,8 +177,8 @@ class TestEverySolver:
         x = planes(30)
         whole = dense(x, solver, affine=affine)
         monkeypatch.setattr(_blocks, "BLOCK_BYTES", 4000)
-        monkeypatch.setattr("subspaces.self_expression._base.BLOCK_BYTES", 4000)
-        monkeypatch.setattr("subspaces.self_expression._base.n_threads", lambda: 3)
+        monkeypatch.setattr("subspaces.self_expression.base.BLOCK_BYTES", 4000)
+        monkeypatch.setattr("subspaces.self_expression.base.n_threads", lambda: 3)
         np.testing.assert_allclose(dense(x, solver, affine=affine), whole, atol=1e-8)
 
     def test_rotations_do_not_matter(self, solver):
@@ -233,7 +233,7 @@ class TestInterrupts:
             coder(np.arange(3), patience)
 
     def test_an_interrupt_ends_all_blocks(self, monkeypatch):
-        base = "subspaces.self_expression._base"
+        base = "subspaces.self_expression.base"
         monkeypatch.setattr(f"{base}.BLOCK_BYTES", 1)
         monkeypatch.setattr(f"{base}.REPORT_SECONDS", 0.0)
         monkeypatch.setattr(f"{base}.n_threads", lambda: 2)

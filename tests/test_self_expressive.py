@@ -20,7 +20,7 @@ from subspaces.datasets import load_mnist, load_yaleb, make_motions, make_subspa
 from subspaces.flats.flats import squared_distances
 from subspaces.kflats import flats_of_labels
 from subspaces.metrics import clustering_accuracy, subspace_recovery_error, wrong_connection_share
-from subspaces.residuals import cluster_grams, least_residual
+from subspaces.self_expression.residuals import cluster_grams, least_residual
 from subspaces.self_expression import ADMM, OMP, ElasticNet
 
 needs_data = pytest.mark.skipif(
@@ -177,7 +177,7 @@ class TestSSC:
             SSC(2, solver=ADMM(max_iter=4), random_state=0).fit(planes[0])
 
     def test_it_tells_how_far_it_is(self, planes, caplog, monkeypatch):
-        monkeypatch.setattr("subspaces.self_expression._base.REPORT_SECONDS", 0.0)
+        monkeypatch.setattr("subspaces.self_expression.base.REPORT_SECONDS", 0.0)
         with caplog.at_level(logging.INFO, logger="subspaces"):
             SSC(2, random_state=0, verbose=1).fit(planes[0])
         assert "rows, about" in caplog.text
@@ -187,7 +187,7 @@ class TestSSC:
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_no_table_of_all_pairs_is_held(self, solver, monkeypatch):
         # Each thread has a block of its own.
-        monkeypatch.setattr("subspaces.self_expression._base.n_threads", lambda: 2)
+        monkeypatch.setattr("subspaces.self_expression.base.n_threads", lambda: 2)
         X = np.random.default_rng(0).normal(size=(6000, 20)).astype(np.float32)
         tracemalloc.start()
         SSC(2, solver=solver, subspace_dim=2, n_components=2, random_state=0).fit(X)

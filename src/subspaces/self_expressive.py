@@ -27,7 +27,7 @@ from subspaces.fed import FedMixin
 from subspaces.spectral.graph import spectral_labels
 from subspaces.kflats import nearest_flats
 from subspaces.spectral.partition import vector_counts
-from subspaces.residuals import cluster_grams, least_residual
+from subspaces.self_expression.residuals import cluster_grams, least_residual
 from subspaces.rows import RowPreparation, labels_of_copies
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
 from subspaces.sources import is_source

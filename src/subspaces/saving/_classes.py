@@ -38,7 +38,7 @@ PARTS = {
     "Beta2": "subspaces.flats.flats",
     "Cell": "subspaces.flats.description",
     "Choice": "subspaces.choice",
-    "ClusterGrams": "subspaces.residuals",
+    "ClusterGrams": "subspaces.self_expression.residuals",
     "ClusterModel": "subspaces.flats.cluster_model",
     "Decision": "subspaces.choice",
     "FlatSetting": "subspaces.search",

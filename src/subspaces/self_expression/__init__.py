@@ -11,9 +11,9 @@ same subspace, and the picks of all rows make a graph whose clusters are the sub
 ==============  ====================================================  =====================================
 """
 
-from subspaces.self_expression._admm import ADMM
-from subspaces.self_expression._base import Solver, affinity, homogeneous, self_codes, typical_length
-from subspaces.self_expression._elastic_net import ElasticNet
-from subspaces.self_expression._omp import OMP
+from subspaces.self_expression.admm import ADMM
+from subspaces.self_expression.base import Solver, affinity, homogeneous, self_codes, typical_length
+from subspaces.self_expression.elastic_net import ElasticNet
+from subspaces.self_expression.omp import OMP
 
 __all__ = ["ADMM", "OMP", "ElasticNet", "Solver", "affinity", "homogeneous", "self_codes", "typical_length"]

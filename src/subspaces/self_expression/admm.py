@@ -20,7 +20,7 @@ from subspaces._core.arrays import (
 )
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_option, check_positive
-from subspaces.self_expression._base import (
+from subspaces.self_expression.base import (
     Coder,
     Codes,
     Patience,

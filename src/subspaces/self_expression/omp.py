@@ -6,7 +6,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices, follow, like, namespace, to_host
 from subspaces._core.validation import check_integer, check_positive
-from subspaces.self_expression._base import (
+from subspaces.self_expression.base import (
     Coder,
     Codes,
     Patience,
