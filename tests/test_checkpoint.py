@@ -18,8 +18,8 @@ from sklearn.base import clone
 
 from subspaces import FLS, KernelSpectralClustering, LandmarkSpectralClustering, _checkpoint, _engine, _files, open_rows
 from subspaces.kernels import CustomFeatures
-from subspaces.sources import LabelWriter
-from subspaces.sources._tables import FileRows
+from subspaces.rows.sources import LabelWriter
+from subspaces.rows.sources._tables import FileRows
 
 BLOCK_ROWS = 200
 N_BLOCKS = 8  # of the rows of `feeds`

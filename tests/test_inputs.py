@@ -19,7 +19,7 @@ from PIL import Image
 
 from subspaces import FLS
 from subspaces.inputs import read_table
-from subspaces.sources import RowSource
+from subspaces.rows.sources import RowSource
 
 ROWS = np.array([[1.5, -2.0, 3e-5], [4.0, 5.25, 6.0], [7.0, 8.0, -9.125], [0.1, 0.2, 0.3]])
 CLASSES = np.array([1, 0, 1, 2])
@@ -269,7 +269,7 @@ class TestText:
         np.testing.assert_array_equal(read_table(tmp_path).rows, table.rows)
 
     def test_text_may_follow_numbers_in_later_chunks(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("subspaces.inputs._csv.CHUNK_CELLS", 32)
+        monkeypatch.setattr("subspaces.rows.inputs._csv.CHUNK_CELLS", 32)
         lines = ["a,b", *(f"{i},{i}" for i in range(100))]
         lines[70] = "70,?"
         # A quoted cell reaches from the last line of a chunk into the next one.
@@ -284,14 +284,14 @@ class TestText:
             self.read(tmp_path, "\n".join(lines))
 
     def test_text_and_gaps_beside_numbers_read_fast(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("subspaces.inputs._csv.CHUNK_CELLS", 100)
+        monkeypatch.setattr("subspaces.rows.inputs._csv.CHUNK_CELLS", 100)
         lines = [f"r{i}, k{i % 3},{i},{i / 7},{'' if i % 5 else i}\r\n" for i in range(200)]
         lines.insert(90, "\r\n")
         slow, fast = (
             self.read(tmp_path, "".join(["id,kind,a,b,c\r\n", *lines, end]), names="id", truth="kind", missing="mean")
             for end in ('"r200","k2",200,1,1\r\n', "r200,k2,200,1,1\r\n")
         )
-        monkeypatch.setattr("subspaces.inputs._csv._by_numpy", lambda *_: None)
+        monkeypatch.setattr("subspaces.rows.inputs._csv._by_numpy", lambda *_: None)
         plain = self.read(tmp_path, (tmp_path / "rows.csv").read_text(), names="id", truth="kind", missing="mean")
         for table in (slow, fast):
             np.testing.assert_array_equal(table.rows, plain.rows)
@@ -433,7 +433,7 @@ class TestLargerThanMemory:
             list(table.rows.blocks())
 
     def test_images(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("subspaces.inputs._found.MEMORY_SHARE", 10**9)
+        monkeypatch.setattr("subspaces.rows.inputs._found.MEMORY_SHARE", 10**9)
         rng = np.random.default_rng(0)
         pixels = rng.integers(0, 256, (20, 8, 6)).astype(np.uint8)
         for number, image in enumerate(pixels):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subspaces.inputs._odd import odd_columns
+from subspaces.rows.inputs._odd import odd_columns
 
 ROWS = np.random.RandomState(0).normal(size=(60, 4))
 NAMES = ("a", "b", "c", "d")

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import subspaces
 from subspaces._core.pca import principal_scores
 from subspaces.inputs import Preparation
-from subspaces.sources import open_rows
+from subspaces.rows.sources import open_rows
 
 KINDS = {
     "nothing": Preparation(),

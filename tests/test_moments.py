@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subspaces._core.arrays import to_host
-from subspaces.moments import block_sums, moments_of_sums
-from subspaces.rows import mean_offset, prepare_rows
+from subspaces.rows.moments import block_sums, moments_of_sums
+from subspaces.rows.preparation import mean_offset, prepare_rows
 
 
 def moments_of(x, cuts=(), origin=None):

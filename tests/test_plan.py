@@ -5,7 +5,7 @@ import pytest
 
 from subspaces import FLS, _engine, plan
 from subspaces.datasets import make_subspaces
-from subspaces.sources import open_rows
+from subspaces.rows.sources import open_rows
 
 
 @pytest.fixture(autouse=True)

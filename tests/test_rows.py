@@ -15,7 +15,7 @@ from subspaces._core.arrays import inverse, unit_rows, within_mad
 from subspaces._core.blocks import row_blocks
 from subspaces.datasets import make_subspaces
 from subspaces.flats.flats import Flats, fit_flats, nearest_rows, rows_to_fit, squared_distances
-from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
+from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 
 few = settings(max_examples=40, deadline=None)
 

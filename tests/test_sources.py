@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from subspaces.sources import FeedOptions, RowSource, is_source, open_rows
-from subspaces.sources._chunks import check_chunk
+from subspaces.rows.sources import FeedOptions, RowSource, is_source, open_rows
+from subspaces.rows.sources._chunks import check_chunk
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -346,7 +346,7 @@ class TestTake:
             source.blocks(-1)
 
     def test_reads_only_what_is_needed(self, tmp_path, monkeypatch):
-        from subspaces.sources._npy import RawTable
+        from subspaces.rows.sources._npy import RawTable
 
         path = write_npy(tmp_path / "x.npy", draw(100_000, 4))
         read = []
@@ -362,7 +362,7 @@ class TestOtherLibraries:
     def xp(self, request, monkeypatch):
         if request.param == "array_api_strict":
             # Its devices have names of their own.
-            monkeypatch.setattr("subspaces.sources._stream.to_host", np.asarray)
+            monkeypatch.setattr("subspaces.rows.sources._stream.to_host", np.asarray)
         return pytest.importorskip(request.param)
 
     def test_arrays_stay_what_they_are(self, xp):

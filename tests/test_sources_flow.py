@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from subspaces.sources import LabelWriter, open_rows, prefetched
-from subspaces.sources import _labels as labels_module
+from subspaces.rows.sources import LabelWriter, open_rows, prefetched
+from subspaces.rows.sources import _labels as labels_module
 
 
 def readers():
@@ -152,7 +152,7 @@ class TestPrefetched:
 
     def test_a_program_ends_while_a_reader_hangs(self):
         code = (
-            "import threading; from subspaces.sources import prefetched\n"
+            "import threading; from subspaces.rows.sources import prefetched\n"
             "def blocks():\n  yield 1\n  threading.Event().wait()\n"
             "walk = prefetched(blocks()); print(next(walk))"
         )
@@ -257,7 +257,7 @@ class TestLabelWriter:
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
     def test_a_killed_program_leaves_no_result(self, tmp_path):
         code = (
-            "import os, signal, sys; from subspaces.sources import LabelWriter\n"
+            "import os, signal, sys; from subspaces.rows.sources import LabelWriter\n"
             "writer = LabelWriter(sys.argv[1], 4, resumable=True); writer.write(0, [1, 2]); writer.flush()\n"
             "os.kill(os.getpid(), signal.SIGKILL)"
         )

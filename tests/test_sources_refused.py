@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from test_sources import FORMATS, draw, joined, write, write_hdf5, write_npy
 
-from subspaces.sources import open_rows, parse_bytes
+from subspaces.rows.sources import open_rows, parse_bytes
 
 
 class TestFunctions:

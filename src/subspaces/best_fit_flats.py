@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
-from subspaces._engine import Rows, open_feed
+from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices, Labels, concatenate, follow, is_host, to_host, unit_rows
 from subspaces._core.blocks import row_blocks
-from subspaces._engine import Feed, Rows, open_feed
+from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import mapped, n_threads
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
@@ -37,7 +37,7 @@ from subspaces.spectral.partition import (
     plain_partition,
     vector_counts,
 )
-from subspaces.rows import RowPreparation, prepare_rows
+from subspaces.rows.preparation import RowPreparation, prepare_rows
 from subspaces.spectral.spectrum import (
     Psi,
     Spectrum,

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Labels
-from subspaces._engine import PER_ROW, BlockFunction, Feed, Rows, open_feed
+from subspaces.rows.feed import PER_ROW, BlockFunction, Feed, Rows, open_feed
 from subspaces.saving import save
 
 

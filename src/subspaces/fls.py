@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Labels, device, namespace, to_host, unit_rows
-from subspaces._engine import Rows
+from subspaces.rows.feed import Rows
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -35,8 +35,8 @@ from subspaces.graph_count import decide_by_graph
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.features.base import check_landmark_choice
 from subspaces.spectral.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
-from subspaces.plan import Plan, make_plan, planned
-from subspaces.rows import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
+from subspaces.rows.plan import Plan, make_plan, planned
+from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 from subspaces.search import (
     AFFINE_MARGIN,
     AFFINE_MARGIN_AT_ORIGIN,

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
 from subspaces._core.blocks import row_blocks
-from subspaces._engine import Rows, open_feed
+from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import (

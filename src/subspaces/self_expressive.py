@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array, Labels, follow, is_dask, namespace, to_host
-from subspaces._engine import Feed, Rows, open_feed
+from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -28,9 +28,9 @@ from subspaces.spectral.graph import spectral_labels
 from subspaces.kflats import nearest_flats
 from subspaces.spectral.partition import vector_counts
 from subspaces.self_expression.residuals import cluster_grams, least_residual
-from subspaces.rows import RowPreparation, labels_of_copies
+from subspaces.rows.preparation import RowPreparation, labels_of_copies
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
-from subspaces.sources import is_source
+from subspaces.rows.sources import is_source
 
 SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
 # More rows than this share without a finished code are worth a warning.

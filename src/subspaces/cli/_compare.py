@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
-from subspaces._engine import FIT_ROWS
+from subspaces.rows.feed import FIT_ROWS
 from subspaces._core.files import write_whole
 from subspaces.choice import plain
 from subspaces.cli import _record as record

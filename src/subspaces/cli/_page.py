@@ -15,7 +15,7 @@ from subspaces.cli._console import Console
 from subspaces.cli._record import versions
 from subspaces.cli._rows import Prepared, sample
 from subspaces.report import Run, describe
-from subspaces.sources import RowSource
+from subspaces.rows.sources import RowSource
 
 
 def write_report(

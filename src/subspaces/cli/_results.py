@@ -17,7 +17,7 @@ from subspaces._core.files import new_file
 from subspaces.choice import plain
 from subspaces.cli._errors import Mistake
 from subspaces.cli._words import table as text_table
-from subspaces.inputs import Table
+from subspaces.rows.inputs import Table
 
 # Tables of more rows are read by programs, which take labels.npy.
 MOST_CSV_ROWS = 10_000_000

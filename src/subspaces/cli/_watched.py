@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array
 from subspaces.cli._console import Console
-from subspaces.inputs._mapped import WrappedRows
-from subspaces.sources import RowSource
+from subspaces.rows.inputs._mapped import WrappedRows
+from subspaces.rows.sources import RowSource
 
 
 class WatchedRows(WrappedRows):

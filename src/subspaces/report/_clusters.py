@@ -18,7 +18,7 @@ from subspaces.plots._look import on_host
 from subspaces.plots._residuals import _ssc_distances
 from subspaces.report._plain import number, numbers
 from subspaces.report._subject import Subject
-from subspaces.rows import prepare_rows
+from subspaces.rows.preparation import prepare_rows
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,178 @@
+"""Where a long pass over rows has got to, kept on disk: a run that was killed goes on from there to the same result.
+
+A folder holds `run.json`, what the run was asked for, and for each pass the sums so far and how many blocks they are
+of. Every file is replaced as a whole. Decisions between passes are not kept: from the same sums, sample and seed they
+come out the same.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import re
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from subspaces._core.arrays import to_host
+from subspaces._core.files import write_whole
+from subspaces.rows.sources import RowSource
+
+# Sums are written this often, and after every pass.
+SECONDS = 5.0
+RUN_FILE = "run.json"
+# Beside the first block, this many rows tell whether rows are those of the run.
+PROBES = 16
+
+# How many blocks of a pass are done, their sums, and whether the pass is over.
+Reached = tuple[int, tuple[Any, ...] | None, bool]
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether `folder` holds a run to go on with."""
+    return (folder / RUN_FILE).is_file()
+
+
+class Checkpoint:
+    """The state of one fit in a folder; `rng` is the generator of its draws."""
+
+    def __init__(self, folder: Path, estimator: BaseEstimator, source: RowSource, rng: np.random.RandomState) -> None:
+        self.folder = folder
+        self._written = time.monotonic()
+        asked = {"estimator": type(estimator).__name__, **_parameters(estimator), **_of_source(source)}
+        if has_begun(folder):
+            run = self._open(asked)
+        else:
+            # A generator, and none too, would go on with other draws in another process: they are begun anew.
+            given = isinstance(estimator.random_state, int | np.integer)
+            run = self._begin({"asked": asked, "seed": None if given else int(rng.randint(2**31 - 1))})
+        self.rng = rng if run["seed"] is None else np.random.RandomState(run["seed"])
+        # By it sums are known to be of this run.
+        self._run = zlib.crc32(json.dumps(run, sort_keys=True).encode())
+
+    def _begin(self, run: dict[str, Any]) -> dict[str, Any]:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"checkpoint={str(self.folder)!r} is a file: name a folder.")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # A run that was killed before it had begun may leave a file with that beginning.
+        if any(not each.name.startswith(f".{RUN_FILE}.") for each in self.folder.iterdir()):
+            raise ValueError(
+                f"checkpoint={str(self.folder)!r} is a folder with files of something else: name an empty one."
+            )
+        _write(self.folder / RUN_FILE, json.dumps(run, indent=1).encode())
+        return run
+
+    def _open(self, asked: dict[str, Any]) -> dict[str, Any]:
+        path = self.folder / RUN_FILE
+        try:
+            run: dict[str, Any] = json.loads(path.read_text())
+            known, _ = run["asked"], run["seed"]
+            changed = [name for name in known.keys() | asked.keys() if known.get(name) != asked.get(name)]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ValueError(f"{path} is damaged: remove the folder and begin again.") from None
+        if changed:
+            name = min(changed)
+            raise ValueError(
+                f"checkpoint={str(self.folder)!r} belongs to another run: {name} was {known.get(name)!r} and is "
+                f"{asked.get(name)!r}; name another folder, or remove this one."
+            )
+        return run
+
+    def load(self, name: str) -> Reached:
+        """How far the pass `name` is."""
+        path = self._path(name)
+        if not path.exists():
+            return 0, None, False
+        try:
+            # What is damaged would leave the file open.
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
+                run, done, over = (int(kept[key]) for key in ("run", "done", "over"))
+                sums = tuple(kept[f"sum{i}"] for i in range(len(kept.files) - 3))
+        except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"{path} is damaged ({error}): remove it, and its pass begins again.") from None
+        if run != self._run:
+            raise ValueError(f"{path} belongs to another run: remove it, and its pass begins again.")
+        return done, sums, bool(over)
+
+    def save(
+        self,
+        name: str,
+        done: int,
+        sums: tuple[Any, ...],
+        *,
+        over: bool = False,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        """Keep the sums of the first `done` blocks, if it is time to; at the end of a pass it always is.
+
+        `before` makes sure of what the number of blocks promises.
+        """
+        if not over and time.monotonic() - self._written < SECONDS:
+            return
+        if before is not None:
+            before()
+        values: dict[str, NDArray[Any]] = {f"sum{i}": to_host(value) for i, value in enumerate(sums)}
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, run=self._run, done=done, over=over, **values)
+        _write(self._path(name), content.getvalue())
+        self._written = time.monotonic()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.npz"
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = "the disk is full; free some space and run it again" if full else error.strerror
+        raise OSError(error.errno, f"the checkpoint cannot be written, {remedy}", str(path)) from error
+
+
+def _parameters(estimator: BaseEstimator) -> dict[str, str]:
+    """What the estimator was asked for, as text that is the same in another process."""
+    return {name: _text(value) for name, value in estimator.get_params().items() if name != "verbose"}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, BaseEstimator):
+        # Its parameters are parameters too.
+        return type(value).__name__
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    if isinstance(value, np.ndarray | list | tuple):
+        return f"{type(value).__name__} of shape {np.shape(value)}, checksum {_checksum(np.asarray(value))}"
+    # Addresses of objects in memory differ.
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def _of_source(source: RowSource) -> dict[str, Any]:
+    """What tells the rows of a source from others, without reading them all, and how they are fed."""
+    first = to_host(next(iter(source.blocks())))
+    probes = [first]
+    if source.n_rows is not None:
+        probes.append(to_host(source.take(np.linspace(0, source.n_rows - 1, PROBES).astype(np.intp))))
+    return {
+        "n_columns": source.n_columns,
+        "n_rows": source.n_rows,
+        "block_rows": source.block_rows,
+        "memory_limit": source.options.memory_limit,
+        "labels": None if source.options.labels is None else str(source.options.labels),
+        "the checksum of some rows": _checksum(*probes),
+    }
+
+
+def _checksum(*arrays: NDArray[Any]) -> int:
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
+    return found

@@ -1,0 +1,146 @@
+"""Rows on a Dask cluster: every block is a task where it lies, sums are added up in a tree, labels stay lazy.
+
+Whatever scheduler Dask would use is used: that of the user's `Client` if there is one, else the threads of this
+process. A worker that dies takes its blocks with it, and Dask computes those again. Every pass computes the rows anew:
+users whose cluster has room for them may `persist()` them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from subspaces._core.arrays import Array, Indices, namespace, to_host
+from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, lean
+from subspaces._core.validation import check_range
+from subspaces.rows.sources._checks import block_dtype, check_shape
+from subspaces.rows.sources._recut import rows_at
+
+# How many sums are added up by one task.
+FAN_IN = 8
+
+BlockSums = tuple[NDArray[Any], ...]
+
+
+class DaskFeed(BlockFeed):
+    """The rows of a Dask array or dataframe."""
+
+    def __init__(self, collection: Any) -> None:
+        x, self.column_names = _array_and_names(collection)
+        # The number of rows may not be known.
+        check_shape((0, *x.shape[1:]), "X")
+        self.dtype = block_dtype(x.dtype, "X")
+        # Every row is whole in its block.
+        self._x = x.rechunk({1: -1}).astype(self.dtype)
+        self.n_columns = int(x.shape[1])
+
+    def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
+        if np.isnan(self._x.chunks[0]).any():
+            # On a copy: the user's own array is not to change.
+            self._x = self._x.copy().compute_chunk_sizes()
+        super().draw(estimator, rng)
+
+    def sum(self, function: BlockFunction, name: str) -> BlockSums:
+        import dask
+
+        shared = _shared(function)
+        sums = [dask.delayed(_sums_of)(shared, part) for part in self._parts()]
+        while len(sums) > 1:
+            sums = [dask.delayed(_add)(sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
+        (found,) = dask.compute(sums[0])
+        if found is None:
+            raise ValueError(NO_ROWS)
+        return found
+
+    def map(self, function: BlockFunction) -> Any:
+        like = _of_rows(self._no_rows(), lean(function))
+        shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (self._x.chunks[0], (like.shape[1],))}
+        return self._x.map_blocks(_of_rows, function=_shared(function), dtype=like.dtype, meta=like, **shape)
+
+    def deliver(self, labels: NDArray[Any]) -> Any:
+        import dask.array as da
+
+        return da.from_array(labels, chunks=(self._x.chunks[0],))
+
+    def _parts(self) -> list[Any]:
+        return list(self._x.to_delayed().ravel())
+
+    def _no_rows(self) -> Array:
+        """A block (0, p) of the library that blocks are of."""
+        xp = namespace(self._x._meta)
+        return xp.zeros((0, self.n_columns), dtype=getattr(xp, self.dtype.name))
+
+    def _known_rows(self) -> int:
+        return int(sum(self._x.chunks[0]))
+
+    def _first_rows(self, count: int) -> Array:
+        import dask
+
+        for part, size in zip(self._parts(), self._x.chunks[0], strict=True):
+            if size:
+                return dask.compute(dask.delayed(_rows_at)(part, np.arange(min(size, count))))[0]
+        raise ValueError(NO_ROWS)
+
+    def _take(self, index: Indices) -> Array:
+        import dask
+
+        parts, sizes = self._parts(), self._x.chunks[0]
+        ends = np.cumsum(sizes)
+        wanted = np.split(index, np.searchsorted(index, ends[:-1]))
+        found = [
+            dask.delayed(_rows_at)(part, rows - (end - size))
+            for part, rows, end, size in zip(parts, wanted, ends, sizes, strict=True)
+            if len(rows)
+        ]
+        return np.concatenate(dask.compute(found)[0])
+
+
+def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
+    """A Dask array, or a dataframe as one with the names of its columns if they are names."""
+    import dask.array as da
+
+    if isinstance(collection, da.Array):
+        return collection, None
+    # Objects of `dask.delayed` have every attribute that they are asked for.
+    if not isinstance(getattr(collection, "npartitions", None), int) or not hasattr(collection, "to_dask_array"):
+        raise TypeError(f"X is a Dask {type(collection).__name__}: pass a Dask array (n, p) or dataframe.")
+    names = list(getattr(collection, "columns", ()))
+    named = all(isinstance(name, str) for name in names)
+    return collection.to_dask_array(), tuple(names) if named else None
+
+
+def _shared(function: BlockFunction) -> Any:
+    """`function` as a task that all others take it from: it goes to each worker once, and not with each block."""
+    import dask
+
+    return dask.delayed(lean(function), pure=False)
+
+
+def _of_rows(x: Array, function: BlockFunction) -> Any:
+    """What `function` gives for the rows of a block (b, p), which are checked first and may be none."""
+    if x.shape[0]:
+        check_range(x, are_all=False)
+        return function(x)
+    # What the result is like is seen from one row.
+    return function(namespace(x).zeros((1, x.shape[1]), dtype=x.dtype))[:0, ...]
+
+
+def _sums_of(function: BlockFunction, x: Array) -> BlockSums | None:
+    """Sums over one block, on the host; none for a block without rows."""
+    if not x.shape[0]:
+        return None
+    check_range(x, are_all=False)
+    return tuple(map(to_host, function(x)))
+
+
+def _add(sums: Sequence[BlockSums | None]) -> BlockSums | None:
+    found = [each for each in sums if each is not None]
+    return tuple(np.sum(values, axis=0) for values in zip(*found, strict=True)) if found else None
+
+
+def _rows_at(x: Array, index: Indices) -> Array:
+    return to_host(rows_at(x, index))

@@ -1,0 +1,157 @@
+"""What a fit will do before it is done: passes over the rows, blocks, memory, and how long it takes here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
+from subspaces._core.threads import n_threads
+from subspaces._core.validation import check_integer
+from subspaces.flats.flats import Flats, nearest
+from subspaces.rows.sources import parse_bytes
+from subspaces.rows.sources._base import BLOCK_BYTES, BLOCK_SHARE
+from subspaces.rows.sources._checks import block_dtype
+
+# Rows and flats that the speed of this machine is measured on, and the least time to measure for.
+TRIAL_ROWS = 2048
+TRIAL_SECONDS = 0.1
+# The decisions on a sample take roughly as long as this many passes over it, and a time that rows do not change.
+SAMPLE_PASSES = 2.0
+DECISION_SECONDS = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One reading of all rows, or what is done on the sample."""
+
+    name: str
+    rows: int
+    blocks: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a fit will do; print it."""
+
+    n_rows: int
+    n_columns: int
+    n_landmarks: int
+    subspace_dim: int
+    sample_rows: int
+    block_rows: int
+    memory: dict[str, int]  # bytes of everything that is held at the same time
+    passes: tuple[Pass, ...]
+    n_threads: int
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most memory that is needed beside the rows themselves where they are an array."""
+        return sum(self.memory.values())
+
+    @property
+    def seconds(self) -> float:
+        """Estimate of the whole fit on this machine; reading from disk is not in it."""
+        return sum(each.seconds for each in self.passes)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.n_rows:,} rows of {self.n_columns} columns; {self.n_landmarks} flats of dimension "
+            f"{self.subspace_dim}; decided on {self.sample_rows:,} rows; blocks of {self.block_rows:,} rows",
+            "",
+            f"{'step':34}{'rows':>20}{'blocks':>14}{'seconds':>13}",
+        ]
+        lines += [f"{each.name:34}{each.rows:>20,}{each.blocks:>14,}{each.seconds:>13.1f}" for each in self.passes]
+        lines += [
+            f"{'all, on ' + str(self.n_threads) + ' threads':68}{self.seconds:>13.1f}",
+            "",
+            "memory beside the rows: " + ", ".join(f"{name} {_size(count)}" for name, count in self.memory.items()),
+            f"together {_size(self.peak_bytes)}",
+        ]
+        return "\n".join(lines)
+
+
+def make_plan(
+    n_rows: int,
+    n_columns: int,
+    *,
+    n_landmarks: int,
+    subspace_dim: int,
+    max_columns: int | None,
+    n_nearest: int | None,
+    n_draws: int,
+    dtype: Any = np.float32,
+    memory_limit: int | str = "1GB",
+) -> Plan:
+    """The plan of a fit of `n_rows` rows with these settings."""
+    n = check_integer("n", n_rows, low=1)
+    p = check_integer("p", n_columns, low=2)
+    kind = block_dtype(np.dtype(dtype), "dtype")
+    limit = parse_bytes(memory_limit)
+    width = p if max_columns is None else min(p, max_columns)
+    dim = min(subspace_dim, width - 1)
+    sample = min(n, FIT_ROWS, max(LEAST_ROWS, limit // (SAMPLE_SHARE * p * kind.itemsize)))
+    count = min(n_landmarks, sample)
+    block_rows = max(1, min(BLOCK_BYTES, limit // BLOCK_SHARE) // (p * kind.itemsize))
+    blocks = -(-n // block_rows)
+    row_seconds = seconds_per_row(width, count, dim, kind)
+    reading = row_seconds * p / max(1, count * (dim + 1))
+    passes = [Pass("decide on the sample", sample, 1, DECISION_SECONDS + SAMPLE_PASSES * sample * row_seconds)]
+    if n > sample:
+        sums = 1 if n_nearest is not None else 2
+        passes.insert(0, Pass("check rows, means and products", n, blocks, n * reading))
+        passes += [Pass("sums over all rows", n, sums * n_draws * blocks, sums * n_draws * n * row_seconds)]
+        passes += [Pass("labels of all rows", n, blocks, n_draws * n * row_seconds)]
+    held = {
+        "blocks": 4 * min(n, block_rows) * p * kind.itemsize,
+        "sample": 3 * sample * width * kind.itemsize,
+        "weights of the sample": sample * (n_nearest or 0) * (kind.itemsize + 4),
+        "flats": 2 * count * width * (dim + 1) * kind.itemsize,
+        "products of flats": 4 * count * count * 8,
+        "products of columns": 3 * p * p * 8 if n > sample else 0,
+        "labels": 4 * n,
+    }
+    return Plan(n, p, count, dim, sample, block_rows, held, tuple(passes), n_threads())
+
+
+def seconds_per_row(n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any]) -> float:
+    """How long it takes here to find the nearest flats of one row among many, measured on a few thousand."""
+    rng = np.random.RandomState(0)
+    flats = Flats(
+        np.zeros((n_landmarks, n_columns), dtype), rng.standard_normal((n_landmarks, n_columns, dim)).astype(dtype)
+    )
+    rows = rng.standard_normal((TRIAL_ROWS, n_columns)).astype(dtype)
+    nearest(rows, flats, 5)
+    start, done = time.perf_counter(), 0
+    while time.perf_counter() - start < TRIAL_SECONDS:
+        nearest(rows, flats, 5)
+        done += len(rows)
+    return (time.perf_counter() - start) / done
+
+
+class planned:
+    """A method that can be asked of an object or, with default parameters, of its class."""
+
+    def __init__(self, function: Callable[..., Plan]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> Callable[..., Plan]:
+        bound = partial(self._function, owner() if instance is None else instance)
+        # `help` and the reference tell of the method, not of `partial`.
+        bound.__doc__ = self.__doc__
+        return bound
+
+
+def _size(count: int) -> str:
+    """A number of bytes as people read it."""
+    size, unit = float(count), 0
+    while size >= 1000 and unit < 4:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.0f} B" if not unit else f"{size:.3g} {('', 'kB', 'MB', 'GB', 'TB')[unit]}"

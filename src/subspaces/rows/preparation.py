@@ -1,0 +1,110 @@
+"""What happens to rows before anything else: centring, projection, scaling to unit norm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from subspaces._core.arrays import Array, Labels, like, unit_rows
+from subspaces._core.blocks import row_blocks
+from subspaces._core.pca import n_used_directions, principal_directions, scatter
+from subspaces.flats.flats import Flats
+from subspaces.rows.moments import Moments
+
+# Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
+# costs time.
+MAX_COLUMNS = 80
+# A mean this many standard errors away from the origin is no accident of sampling; one this near is no accident either.
+FAR_OFFSET = 4.0
+NEAR_OFFSET = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class RowPreparation:
+    """The map from a user's rows (n, p) to the rows the method works on (n, q)."""
+
+    mean: Array  # (p,), zero when rows are not centred
+    directions: Array | None  # (p, q) orthonormal, or None for no projection
+    unit: bool
+
+    def __call__(self, x: Array) -> Array:
+        """Prepared rows (n, q)."""
+        rows = x - like(self.mean, x)
+        if self.directions is not None:
+            rows = rows @ like(self.directions, x)
+        return unit_rows(rows) if self.unit else rows
+
+    def restore(self, flats: Flats) -> Flats:
+        """Flats of the prepared space as flats of the user's space.
+
+        Exact, but for affine flats of rows scaled to unit norm, which are no flats before scaling: they are
+        given as the flats of the unscaled rows that have the same centres and directions.
+        """
+        if self.directions is None:
+            return Flats(flats.centers + self.mean, flats.bases)
+        bases = np.einsum("pq,mqd->mpd", self.directions, flats.bases)
+        return Flats(flats.centers @ self.directions.T + self.mean, bases)
+
+
+def prepare_rows(
+    x: Array,
+    *,
+    center: bool,
+    unit: bool,
+    max_columns: int | None = MAX_COLUMNS,
+    min_columns: int = 2,
+    moments: Moments | None = None,
+) -> RowPreparation:
+    """The preparation of `x` (n, p) with the given choices.
+
+    With `max_columns`, rows are projected where p exceeds it, and where columns that are constant, or sums of others,
+    leave directions that no row uses; at least `min_columns` are kept. Where `x` is a sample, `moments` are those of
+    all rows.
+    """
+    n, p = x.shape
+    mean = column_means(x, moments) if center else np.zeros(p, x.dtype)
+    if max_columns is None:
+        return RowPreparation(mean, None, unit)
+    count = prepared_columns(n, p, max_columns)
+    known = None
+    if n >= p:
+        known = scatter(x, mean) if moments is None else moments.about(mean)
+        count = min(count, max(min_columns, n_used_directions(known, x.dtype)))
+    directions = principal_directions(x, mean, count, known=known).astype(x.dtype) if count < p else None
+    return RowPreparation(mean, directions, unit)
+
+
+def prepared_columns(n_rows: int, n_columns: int, max_columns: int | None = MAX_COLUMNS) -> int:
+    """How many columns prepared rows have: fewer rows than columns span no more, and a subspace needs two."""
+    if max_columns is None or n_columns <= max_columns:
+        return n_columns
+    return min(max_columns, max(2, n_rows))
+
+
+def mean_offset(x: Array, moments: Moments | None = None) -> float:
+    """Distance of the mean of the rows of `x` (n, p), or of those with these `moments`, from the origin, in standard
+    errors.
+
+    Rows drawn from subspaces through the origin give about one, and moving them by it would only blur them. Much more
+    is an offset of the measurement, to be removed. Next to nothing means that someone has centred the rows.
+    """
+    n = len(x) if moments is None else moments.n_rows
+    mean = column_means(x, moments).astype(np.float64)
+    if moments is None:
+        spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(n, 8 * x.shape[1])) / n
+    else:
+        spread = float(np.trace(moments.scatter)) / n
+    offset = float(np.linalg.norm(mean))
+    return offset / float(np.sqrt(spread / n)) if spread > 0 else (np.inf if offset > 0 else 0.0)
+
+
+def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
+    """Labels (n,) by which only equal rows of `x` (n, p) share a cluster, where there are no more distinct rows."""
+    copies = np.unique(x, axis=0, return_inverse=True)[1].astype(np.int32)
+    return copies if copies.max() < n_clusters else None
+
+
+def column_means(x: Array, moments: Moments | None = None) -> Array:
+    """Means (p,) of the columns of `x`, summed in float64, or those of `moments`."""
+    return (x.mean(axis=0, dtype=np.float64) if moments is None else moments.mean).astype(x.dtype)
