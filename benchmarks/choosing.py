@@ -28,7 +28,7 @@ from sklearn.metrics import recall_score, roc_auc_score
 from subspaces import FLS
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
 from subspaces.metrics import clustering_accuracy, match_labels
-from subspaces.search import choose_setting
+from subspaces.selection.search import choose_setting
 
 RESULTS = Path(__file__).parent / "results" / "choosing.json"
 MODELS = {"R^6": ((2, 2), 6), "R^10": ((4, 5, 6), 10), "R^20": ((5, 6, 7), 20), "R^80": ((3, 4, 5, 6, 7), 80)}

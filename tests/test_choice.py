@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subspaces.choice import NOTHING, TABLE_ROWS, TABLE_WIDTH, Choice, Decision
+from subspaces.selection.record import NOTHING, TABLE_ROWS, TABLE_WIDTH, Choice, Decision
 from subspaces.flats.flats import Beta2
 
 NAN = float("nan")

@@ -10,14 +10,14 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from test_modularity import planted_graph, ring_graph
 
-from subspaces.confidence import (
+from subspaces.selection.confidence import (
     COIN_TOSS,
     confidence,
     half_opinions,
     warn_if_coin_toss,
 )
 from subspaces.feature_clustering import Draw
-from subspaces.voting import matched
+from subspaces.selection.voting import matched
 
 few = settings(max_examples=25, deadline=None)
 

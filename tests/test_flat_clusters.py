@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from subspaces import flat_clusters
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.flats.description import fit_cell, measure, shortest_code
-from subspaces.flat_clusters import flats_of, is_flat, labels_of, nearest_flats, shortest_flat_code
+from subspaces.selection.whole_flats import flats_of, is_flat, labels_of, nearest_flats, shortest_flat_code
 from subspaces.flats.flats import Flats
 from subspaces.metrics import clustering_accuracy
 

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS, search
-from subspaces.choice import Choice
-from subspaces.confidence import half_opinions
+from subspaces.selection.record import Choice
+from subspaces.selection.confidence import half_opinions
 from subspaces.datasets import make_subspaces
 from subspaces.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import SURE_AGREEMENT
-from subspaces.voting import named_scores, opinion
+from subspaces.selection.voting import named_scores, opinion
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}
@@ -295,7 +295,7 @@ class TestConfidence:
             seen.append((arguments[0], half_opinions(*arguments, **options)))
             return seen[-1][1]
 
-        monkeypatch.setattr("subspaces.confidence.half_opinions", spy)
+        monkeypatch.setattr("subspaces.selection.confidence.half_opinions", spy)
         X, _ = planes
         model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
         if n_draws == 1:

@@ -6,9 +6,9 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import graph_count
-from subspaces.choice import Decision
-from subspaces.graph_count import TIE, decide_by_graph
-from subspaces.search import FlatSetting, candidate_settings
+from subspaces.selection.record import Decision
+from subspaces.selection.graph_count import TIE, decide_by_graph
+from subspaces.selection.search import FlatSetting, candidate_settings
 
 SETTINGS = [FlatSetting(2, 6, False, True), FlatSetting(2, 8, True, False)]
 

@@ -14,7 +14,7 @@ from subspaces.datasets import make_subspaces
 from subspaces.flats.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
 from subspaces.spectral.partition import SURE_AGREEMENT, choose_partition
-from subspaces.search import (
+from subspaces.selection.search import (
     AFFINE_MARGIN,
     DIM_TIE,
     DIMS,

@@ -21,7 +21,7 @@ from subspaces.spectral.partition import (
     partition_of_labels,
 )
 from subspaces.spectral.spectrum import compute_spectrum
-from subspaces.voting import (
+from subspaces.selection.voting import (
     AGREEMENT_WEIGHT,
     DOUBTFUL_GAIN,
     MEAN_MARGIN,

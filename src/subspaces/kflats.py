@@ -26,8 +26,8 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.flats.candidates import lbf_starts, random_starts, sample_rows
-from subspaces.choice import Choice, Decision
-from subspaces.cluster_count import decide_n_clusters
+from subspaces.selection.record import Choice, Decision
+from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.flats.cluster_model import MODEL_ROWS
 from subspaces.flats.description import describe
 from subspaces.flats.device import DeviceFlats

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces.choice import plain
+from subspaces.selection.record import plain
 from subspaces.cli._console import Console
 from subspaces.cli._methods import METHODS
 from subspaces.cli._parser import Asked

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import to_host
 from subspaces.rows.feed import FIT_ROWS
 from subspaces._core.files import write_whole
-from subspaces.choice import plain
+from subspaces.selection.record import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console

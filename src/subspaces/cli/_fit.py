@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
 from subspaces._core.files import write_whole
-from subspaces.choice import plain
+from subspaces.selection.record import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._config import read_run

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import to_host
-from subspaces.choice import plain
+from subspaces.selection.record import plain
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.files import new_file
-from subspaces.choice import plain
+from subspaces.selection.record import plain
 from subspaces.cli._errors import Mistake
 from subspaces.cli._words import table as text_table
 from subspaces.rows.inputs import Table

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from subspaces.confidence import COIN_TOSS
+from subspaces.selection.confidence import COIN_TOSS
 from subspaces.spectral.partition import SURE_AGREEMENT
 from subspaces.report._clusters import ClusterFacts
 from subspaces.report._subject import Subject

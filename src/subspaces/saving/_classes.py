@@ -37,17 +37,17 @@ PARTS = {
     "Background": "subspaces.flats.description",
     "Beta2": "subspaces.flats.flats",
     "Cell": "subspaces.flats.description",
-    "Choice": "subspaces.choice",
+    "Choice": "subspaces.selection.record",
     "ClusterGrams": "subspaces.self_expression.residuals",
     "ClusterModel": "subspaces.flats.cluster_model",
-    "Decision": "subspaces.choice",
-    "FlatSetting": "subspaces.search",
+    "Decision": "subspaces.selection.record",
+    "FlatSetting": "subspaces.selection.search",
     "Flats": "subspaces.flats.flats",
     "Partition": "subspaces.spectral.partition",
     "RowPreparation": "subspaces.rows.preparation",
-    "Search": "subspaces.search",
+    "Search": "subspaces.selection.search",
     "Spectrum": "subspaces.spectral.spectrum",
-    "Voter": "subspaces.voting",
+    "Voter": "subspaces.selection.voting",
 }
 HOMES = {**ESTIMATORS, **PARTS}
 

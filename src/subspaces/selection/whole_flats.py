@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import mapped
-from subspaces.cluster_count import codes_by_count
+from subspaces.selection.flat_count import codes_by_count
 from subspaces.flats.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.flats import Flats, distances_to, fit_flats

@@ -32,7 +32,7 @@ from subspaces.spectral.partition import (
     few_vector_counts,
 )
 from subspaces.spectral.spectrum import Spectrum, compute_spectrum
-from subspaces.voting import matched, named_opinion, opinion
+from subspaces.selection.voting import matched, named_opinion, opinion
 
 # How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.
 MAX_SPLITS = 2

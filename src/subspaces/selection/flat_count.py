@@ -18,7 +18,7 @@ from subspaces.flats.candidates import (
     distance_table,
     sample_rows,
 )
-from subspaces.choice import Decision
+from subspaces.selection.record import Decision
 from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
 from subspaces.flats.flats import rows_to_fit, squared_distances
 

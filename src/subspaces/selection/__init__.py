@@ -1,0 +1,1 @@
+"""Every decision that is made without labels."""
