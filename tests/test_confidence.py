@@ -16,7 +16,7 @@ from subspaces.selection.confidence import (
     half_opinions,
     warn_if_coin_toss,
 )
-from subspaces.feature_clustering import Draw
+from subspaces.estimators._base import Draw
 from subspaces.selection.voting import matched
 
 few = settings(max_examples=25, deadline=None)

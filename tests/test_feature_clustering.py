@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import _blocks, feature_clustering
 from subspaces.flats.flats import principal_angles
-from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering
+from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
 from subspaces.spectral.kernel_graph import kernel_modularity, smallest_tie, with_constant
 from subspaces.kernels import (
     CustomFeatures,
@@ -30,7 +30,7 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
-from subspaces.landmark_clustering import LandmarkSpectralClustering, NystromSpectralClustering
+from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import cluster_shares
 

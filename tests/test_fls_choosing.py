@@ -17,7 +17,7 @@ from subspaces import FLS, search
 from subspaces.selection.record import Choice
 from subspaces.selection.confidence import half_opinions
 from subspaces.datasets import make_subspaces
-from subspaces.fls import UNSURE_DRAWS
+from subspaces.estimators.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import SURE_AGREEMENT
 from subspaces.selection.voting import named_scores, opinion
@@ -552,7 +552,7 @@ class TestPaper:
             raise AssertionError("no part of the box")
 
         for name in ("half_confidence", "elect", "flat_partition", "decide_n_clusters", "decide_by_graph"):
-            monkeypatch.setattr(f"subspaces.fls.{name}", refuse)
+            monkeypatch.setattr(f"subspaces.estimators.fls.{name}", refuse)
         monkeypatch.setattr(search, "try_setting", refuse)
         np.testing.assert_array_equal(clone(paper).fit(planes[0]).labels_, paper.labels_)
         np.testing.assert_array_equal(paper.predict(planes[0]), paper.labels_)

@@ -17,7 +17,7 @@ from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.datasets import make_subspaces
 from subspaces.flats.dimension import knee
 from subspaces.flats.flats import principal_angles
-from subspaces.kflats import KFlats, choose_dim, fit_kflats, flats_of_labels, nearest_flats
+from subspaces.estimators.kflats import KFlats, choose_dim, fit_kflats, flats_of_labels, nearest_flats
 from subspaces.metrics import clustering_accuracy
 
 ODD_ROWS = [

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from subspaces import datasets, inputs, kernels, metrics, plots, report, self_expression, theory
-    from subspaces.best_fit_flats import LBF
+    from subspaces.estimators.lbf import LBF
     from subspaces.flats.flats import Beta2, Flats
-    from subspaces.fls import FLS
-    from subspaces.kasp import KASP
-    from subspaces.kernel_clustering import FourierSpectralClustering, KernelSpectralClustering
-    from subspaces.kflats import KFlats
-    from subspaces.landmark_clustering import LandmarkSpectralClustering, NystromSpectralClustering
-    from subspaces.self_expressive import SSC, SSSC
-    from subspaces.spectral_flats import SLBF
+    from subspaces.estimators.fls import FLS
+    from subspaces.estimators.kasp import KASP
+    from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
+    from subspaces.estimators.kflats import KFlats
+    from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
+    from subspaces.estimators.ssc import SSC, SSSC
+    from subspaces.estimators.slbf import SLBF
 
 __version__ = "0.1.0"
 __all__ = [

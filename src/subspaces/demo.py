@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 
 from subspaces._core.arrays import Array
 from subspaces.datasets import make_subspaces
-from subspaces.fls import FLS
+from subspaces.estimators.fls import FLS
 from subspaces.metrics import clustering_accuracy
 
 

@@ -67,7 +67,7 @@ class AnglesDisplay:
         flats of many dimensions share some of them, and their angles say more when a few are compared. Clusters
         without rows, and those that are points, have no directions and are left out. `kw` goes to `Axes.imshow`.
         """
-        from subspaces.kflats import FlatsClustering
+        from subspaces.estimators.kflats import FlatsClustering
 
         names = ("cluster_bases_", "flats_") if isinstance(model, FlatsClustering) else ("cluster_bases_",)
         name = check_has(model, names, "pass a model with a flat for each cluster, as FLS or KFlats, or use from_flats")

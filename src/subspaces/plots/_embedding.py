@@ -75,7 +75,7 @@ class EmbeddingDisplay:
         Colours are those of `labels` (n,), or of `model.predict`. Of more than `max_points` rows some are drawn. `kw`
         goes to `Axes.scatter`.
         """
-        from subspaces.kflats import FlatsClustering
+        from subspaces.estimators.kflats import FlatsClustering
 
         check_has(
             model,

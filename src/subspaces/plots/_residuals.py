@@ -120,8 +120,8 @@ def _set_log(ax: Any, residuals: NDArray[np.float64]) -> None:
 
 def _measure(model: Any) -> tuple[Any, str]:
     """A function from rows (n, p) and labels (n,) to residuals (n,), and what they are."""
-    from subspaces.kflats import FlatsClustering
-    from subspaces.self_expressive import SSC
+    from subspaces.estimators.kflats import FlatsClustering
+    from subspaces.estimators.ssc import SSC
 
     flat = isinstance(model, FlatsClustering | SSC)
     names = ("predict",) if flat else ("outlier_scores",)

@@ -89,7 +89,7 @@ def cluster_facts(subject: Subject) -> ClusterFacts:
 
 def _flats(subject: Subject) -> tuple[Flats, NDArray[np.int64], bool]:
     """A flat for each cluster, how many of its directions count, and whether the model gave it."""
-    from subspaces.kflats import FlatsClustering
+    from subspaces.estimators.kflats import FlatsClustering
 
     model, k = subject.model, subject.n_clusters
     flats = getattr(model, "flats_" if isinstance(model, FlatsClustering) else "cluster_bases_", None)
@@ -124,8 +124,8 @@ def _distances(
     subject: Subject, flats: Flats, dims: NDArray[np.int64], *, given: bool
 ) -> tuple[Callable[[NDArray[Any]], NDArray[Any]], int, bool]:
     """A function from rows (b, p) to distances (b, K), the bytes a row needs for it, and whether rows are scaled."""
-    from subspaces.kflats import FlatsClustering
-    from subspaces.self_expressive import SSC
+    from subspaces.estimators.kflats import FlatsClustering
+    from subspaces.estimators.ssc import SSC
 
     model = subject.model
     row_bytes = distance_row_bytes(flats, subject.x.dtype) + 8 * subject.x.shape[1]

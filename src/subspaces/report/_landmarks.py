@@ -56,8 +56,8 @@ def landmarks(subject: Subject) -> dict[str, Any] | None:
 
 def _weights(subject: Subject, rows: NDArray[Any]) -> csr_matrix | None:
     """How much each landmark says about each of the rows (m, p): (m, D), rows that sum to one."""
-    from subspaces.feature_clustering import FeatureClustering
-    from subspaces.kasp import KASP
+    from subspaces.estimators._base import FeatureClustering
+    from subspaces.estimators.kasp import KASP
     from subspaces.features.distance import _DistanceFeatures
     from subspaces.spectral.kmeans import nearest_centers
 

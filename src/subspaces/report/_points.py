@@ -69,7 +69,7 @@ def drawn_rows(labels: NDArray[np.int64], most: int, rng: np.random.RandomState)
 
 def views(subject: Subject, facts: ClusterFacts, index: NDArray[np.intp]) -> list[dict[str, Any]]:
     """The pictures to choose from: as the model sees the rows, and as they are."""
-    from subspaces.kflats import FlatsClustering
+    from subspaces.estimators.kflats import FlatsClustering
 
     model, rows = subject.model, subject.x[index]
     found = []

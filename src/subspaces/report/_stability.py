@@ -77,8 +77,8 @@ def _other_rows(subject: Subject, rng: np.random.RandomState) -> NDArray[np.intp
 
 
 def _most(model: Any) -> int:
-    from subspaces.self_expressive import SSC
-    from subspaces.spectral_flats import SLBF
+    from subspaces.estimators.ssc import SSC
+    from subspaces.estimators.slbf import SLBF
 
     return SQUARE_ROWS if isinstance(model, SSC | SLBF) else SAMPLE_ROWS
 

@@ -12,18 +12,18 @@ import numpy as np
 
 # What `save` takes.
 ESTIMATORS = {
-    "FLS": "subspaces.fls",
-    "FourierSpectralClustering": "subspaces.kernel_clustering",
-    "KASP": "subspaces.kasp",
-    "KFlats": "subspaces.kflats",
-    "KernelSpectralClustering": "subspaces.kernel_clustering",
-    "LBF": "subspaces.best_fit_flats",
-    "LandmarkSpectralClustering": "subspaces.landmark_clustering",
-    "NystromSpectralClustering": "subspaces.landmark_clustering",
+    "FLS": "subspaces.estimators.fls",
+    "FourierSpectralClustering": "subspaces.estimators.fourier",
+    "KASP": "subspaces.estimators.kasp",
+    "KFlats": "subspaces.estimators.kflats",
+    "KernelSpectralClustering": "subspaces.estimators.fourier",
+    "LBF": "subspaces.estimators.lbf",
+    "LandmarkSpectralClustering": "subspaces.estimators.landmark",
+    "NystromSpectralClustering": "subspaces.estimators.landmark",
     "Preparation": "subspaces.rows.inputs",
-    "SLBF": "subspaces.spectral_flats",
-    "SSC": "subspaces.self_expressive",
-    "SSSC": "subspaces.self_expressive",
+    "SLBF": "subspaces.estimators.slbf",
+    "SSC": "subspaces.estimators.ssc",
+    "SSSC": "subspaces.estimators.ssc",
 }
 # What estimators hold: objects with parameters, and frozen dataclasses.
 PARTS = {

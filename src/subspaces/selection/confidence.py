@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
-from subspaces.feature_clustering import Draw
+from subspaces.estimators._base import Draw
 from subspaces.metrics._labels import labels_agreement
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.spectral.partition import (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, namespace
-from subspaces.feature_clustering import Draw
+from subspaces.estimators._base import Draw
 from subspaces.features import FeatureMap
 from subspaces.metrics._labels import labels_agreement
 from subspaces.spectral.modularity import cluster_shares, landmark_scores

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option, check_positive
-from subspaces.feature_clustering import N_STARTS, FeatureClustering
+from subspaces.estimators._base import N_STARTS, FeatureClustering
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import assign_embedded, plain_partition

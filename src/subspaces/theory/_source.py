@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_rows, is_auto
-from subspaces.feature_clustering import FeatureClustering
+from subspaces.estimators._base import FeatureClustering
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures
 from subspaces.features.bandwidth import known_sigma
 

@@ -16,7 +16,7 @@ from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
-from subspaces.fed import FedMixin
+from subspaces.estimators._fed import FedMixin
 from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.features.bandwidth import check_scale
 from subspaces.features.exact import gaussian_kernel

@@ -20,10 +20,10 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.fed import FedMixin
+from subspaces.estimators._fed import FedMixin
 from subspaces.flats.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
 from subspaces.spectral.graph import spectral_labels
-from subspaces.kflats import check_dim, choose_dim, prepare, rounding
+from subspaces.estimators.kflats import check_dim, choose_dim, prepare, rounding
 from subspaces.rows.preparation import labels_of_copies
 
 

@@ -31,7 +31,7 @@ from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.flats.cluster_model import MODEL_ROWS
 from subspaces.flats.description import describe
 from subspaces.flats.device import DeviceFlats
-from subspaces.fed import FedMixin
+from subspaces.estimators._fed import FedMixin
 from subspaces.flats.dimension import level_knee, log_level, search_dims
 from subspaces.flats.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
 from subspaces.spectral.partition import at_most

@@ -28,7 +28,7 @@ from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.flats.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
 from subspaces.selection.confidence import Confidence, confidence, half_confidence, warn_if_coin_toss
 from subspaces.selection.decisions import draws_decision, flats_decision, partition_decision
-from subspaces.feature_clustering import Draw, FeatureClustering, unless_auto
+from subspaces.estimators._base import Draw, FeatureClustering, unless_auto
 from subspaces.selection.whole_flats import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
 from subspaces.flats.flats import Beta2, Flats, as_neighborhood
 from subspaces.selection.graph_count import decide_by_graph

@@ -23,7 +23,7 @@ from subspaces.flats.candidates import (
     distance_table,
 )
 from subspaces.flats.flats import Beta2, as_neighborhood
-from subspaces.kflats import (
+from subspaces.estimators.kflats import (
     FlatsClustering,
     check_dim,
     fit_kflats,

@@ -22,7 +22,7 @@ from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import mapped, n_threads
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
-from subspaces.fed import FedMixin
+from subspaces.estimators._fed import FedMixin
 from subspaces.spectral.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.features import FeatureMap
 from subspaces.features.base import stack

@@ -10,7 +10,7 @@ import numpy as np
 from subspaces._core.arrays import Array
 from subspaces._core.log import report
 from subspaces._core.validation import check_integer
-from subspaces.feature_clustering import FeatureClustering
+from subspaces.estimators._base import FeatureClustering
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, exact
 from subspaces.features.bandwidth import check_scale
 from subspaces.features.transformer import TransformerFeatures, seeded_clone

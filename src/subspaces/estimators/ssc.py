@@ -23,9 +23,9 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.flats.per_cluster import cluster_flats
-from subspaces.fed import FedMixin
+from subspaces.estimators._fed import FedMixin
 from subspaces.spectral.graph import spectral_labels
-from subspaces.kflats import nearest_flats
+from subspaces.estimators.kflats import nearest_flats
 from subspaces.spectral.partition import vector_counts
 from subspaces.self_expression.residuals import cluster_grams, least_residual
 from subspaces.rows.preparation import RowPreparation, labels_of_copies

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from subspaces._core.arrays import Array
 from subspaces._core.log import report
 from subspaces._core.validation import check_integer
-from subspaces.feature_clustering import FeatureClustering
+from subspaces.estimators._base import FeatureClustering
 from subspaces.features import LandmarkFeatures, NystromFeatures, exact
 from subspaces.features.bandwidth import check_scale
 from subspaces.features.base import check_landmark_choice
