@@ -12,10 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from subspaces import FLS, KASP, LBF, SLBF, SSC, Flats, KFlats, LandmarkSpectralClustering, plots
 from subspaces.datasets import make_subspaces
-from subspaces.plots._angles import flat_angles
-from subspaces.plots._embedding import principal_components
-from subspaces.plots._look import COLORS, MARKERS, looks
-from subspaces.plots._residuals import own_distances
+from subspaces.show.plots._angles import flat_angles
+from subspaces.show.plots._embedding import principal_components
+from subspaces.show.plots._look import COLORS, MARKERS, looks
+from subspaces.show.plots._residuals import own_distances
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

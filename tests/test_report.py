@@ -33,13 +33,13 @@ from subspaces import (
 from subspaces.datasets import make_subspaces
 from subspaces.flats.flats import Flats
 from subspaces.report import Report, Run, describe
-from subspaces.report._clusters import _telling_dims, cluster_facts, fitted_flats
-from subspaces.report._examples import example_rows, telling
-from subspaces.report._pictures import pictures_of, png, shrunk
-from subspaces.report._plain import name_text, number, to_json
-from subspaces.report._points import LEAST_POINTS, drawn_rows
-from subspaces.report._report import SCRIPTS
-from subspaces.report._subject import make_subject
+from subspaces.show.report._clusters import _telling_dims, cluster_facts, fitted_flats
+from subspaces.show.report._examples import example_rows, telling
+from subspaces.show.report._pictures import pictures_of, png, shrunk
+from subspaces.show.report._plain import name_text, number, to_json
+from subspaces.show.report._points import LEAST_POINTS, drawn_rows
+from subspaces.show.report._report import SCRIPTS
+from subspaces.show.report._subject import make_subject
 
 X, Y = make_subspaces((2, 2), 6, points_per_subspace=120, outliers=0.1, random_state=0)
 HOSTILE = [
@@ -147,7 +147,7 @@ def test_without_refits_there_is_no_verdict(flats):
 
 
 def test_refits_end_when_they_take_too_long(flats, monkeypatch):
-    monkeypatch.setattr("subspaces.report._stability.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("subspaces.show.report._stability.MOST_SECONDS", 0.0)
     found = describe(flats, X, n_stability=3).data["stability"]
     assert (len(found["fits"]), found["asked"]) == (1, 3)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.validation import check_integer
-from subspaces.plots._look import COLORS, GREY, check_has, new_axes, on_host
+from subspaces.show.plots._look import COLORS, GREY, check_has, new_axes, on_host
 
 
 class EigengapDisplay:
@@ -31,7 +31,7 @@ class EigengapDisplay:
 
     Examples
     --------
-    >>> from subspaces.plots import EigengapDisplay
+    >>> from subspaces.show.plots import EigengapDisplay
     >>> display = EigengapDisplay([1.0, 0.9, 0.2, 0.1], n_clusters=2)
     >>> round(display.gap, 2), display.largest_gap_at
     (0.7, 2)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.blocks import row_blocks
-from subspaces.plots._look import OUTLIER
-from subspaces.report._clusters import ClusterFacts
-from subspaces.report._pictures import Pictures
-from subspaces.report._plain import number, numbers
-from subspaces.report._subject import Subject
+from subspaces.show.plots._look import OUTLIER
+from subspaces.show.report._clusters import ClusterFacts
+from subspaces.show.report._pictures import Pictures
+from subspaces.show.report._plain import number, numbers
+from subspaces.show.report._subject import Subject
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces.metrics import adjusted_rand, clustering_accuracy, normalized_mutual_info, purity
-from subspaces.plots._look import AS_IT_IS, COLORS, label_array, new_axes
+from subspaces.show.plots._look import AS_IT_IS, COLORS, label_array, new_axes
 
 SCORES: dict[str, Callable[[Any, Any], float]] = {
     "accuracy": clustering_accuracy,
@@ -36,7 +36,7 @@ class ComparisonDisplay:
 
     Examples
     --------
-    >>> from subspaces.plots import ComparisonDisplay
+    >>> from subspaces.show.plots import ComparisonDisplay
     >>> display = ComparisonDisplay({"a": {"accuracy": 0.9}, "b": {"accuracy": 0.7}})
     >>> display.metrics
     ['accuracy']

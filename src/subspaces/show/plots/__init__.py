@@ -5,12 +5,12 @@ The `from_...` methods get the numbers from a model or from labels and draw at o
 `pip install subspaces[plot]`.
 """
 
-from subspaces.plots._angles import AnglesDisplay
-from subspaces.plots._comparison import ComparisonDisplay
-from subspaces.plots._eigengap import EigengapDisplay
-from subspaces.plots._embedding import EmbeddingDisplay
-from subspaces.plots._residuals import ResidualsDisplay
-from subspaces.plots._tradeoff import TradeoffDisplay
+from subspaces.show.plots._angles import AnglesDisplay
+from subspaces.show.plots._comparison import ComparisonDisplay
+from subspaces.show.plots._eigengap import EigengapDisplay
+from subspaces.show.plots._embedding import EmbeddingDisplay
+from subspaces.show.plots._residuals import ResidualsDisplay
+from subspaces.show.plots._tradeoff import TradeoffDisplay
 
 __all__ = [
     "AnglesDisplay",

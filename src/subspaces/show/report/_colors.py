@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subspaces.plots._look import COLORS, GREY
+from subspaces.show.plots._look import COLORS, GREY
 
 # What black and deep colours become on a dark page.
 ON_DARK = {

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from subspaces.metrics import clustering_accuracy
-from subspaces.plots._look import AS_IT_IS, COLORS, GREY, new_axes
+from subspaces.show.plots._look import AS_IT_IS, COLORS, GREY, new_axes
 
 # Where a name may stand, in points from its point, and which of its edges is there: the first free place is taken.
 PLACES = (
@@ -49,7 +49,7 @@ class TradeoffDisplay:
 
     Examples
     --------
-    >>> from subspaces.plots import TradeoffDisplay
+    >>> from subspaces.show.plots import TradeoffDisplay
     >>> display = TradeoffDisplay([1.0, 2.0, 10.0], [0.8, 0.7, 0.9], ["a", "b", "c"])
     >>> display.front
     [0, 2]

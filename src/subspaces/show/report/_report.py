@@ -11,8 +11,8 @@ from string import Template
 from typing import Any
 
 from subspaces._core.files import write_whole
-from subspaces.report._colors import palette_css
-from subspaces.report._plain import to_json
+from subspaces.show.report._colors import palette_css
+from subspaces.show.report._plain import to_json
 
 # In the order in which they need each other.
 SCRIPTS = (
@@ -47,7 +47,7 @@ class Report:
         Names and values reach it as JSON that cannot end its block, and its scripts write them as text. A policy in its
         head lets the browser run these scripts alone and load nothing.
         """
-        page = files("subspaces.report") / "page"
+        page = files("subspaces.show.report") / "page"
         style = palette_css() + (page / "style.css").read_text("utf-8")
         parts = "\n".join((page / name).read_text("utf-8") for name in SCRIPTS)
         script = f'"use strict";\n(() => {{\n{parts}}})();\n'

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.validation import check_rows
-from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
+from subspaces.show.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
 
 # Where the farthest row is so many times as far as the middle one, only a logarithmic axis shows both.
 FAR = 8.0
@@ -36,7 +36,7 @@ class ResidualsDisplay:
 
     Examples
     --------
-    >>> from subspaces.plots import ResidualsDisplay
+    >>> from subspaces.show.plots import ResidualsDisplay
     >>> display = ResidualsDisplay([0.1, 0.3, 0.2, 4.0], [0, 0, 2, -1])
     >>> [(name, values.tolist()) for name, values in display.groups]
     [(0, [0.1, 0.3]), (2, [0.2]), (-1, [4.0])]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces.plots._look import OUTLIER, label_array, on_host
-from subspaces.report._pictures import Pictures, pictures_of
-from subspaces.report._plain import name_text
+from subspaces.show.plots._look import OUTLIER, label_array, on_host
+from subspaces.show.report._pictures import Pictures, pictures_of
+from subspaces.show.report._plain import name_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

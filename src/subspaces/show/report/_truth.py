@@ -8,8 +8,8 @@ import numpy as np
 
 from subspaces.metrics import adjusted_rand, clustering_accuracy, match_labels, normalized_mutual_info, purity
 from subspaces.metrics._labels import encoded_classes
-from subspaces.report._plain import name_text, number
-from subspaces.report._subject import Subject
+from subspaces.show.report._plain import name_text, number
+from subspaces.show.report._subject import Subject
 
 # A larger table of classes could not be read.
 MOST_CLASSES = 60

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.validation import check_integer
 from subspaces.flats.flats import Flats, principal_angles
-from subspaces.plots._look import check_has, cluster_names, label_array, new_axes, on_host
+from subspaces.show.plots._look import check_has, cluster_names, label_array, new_axes, on_host
 
 # More numbers in the cells could not be read.
 MOST_ANNOTATED = 12
@@ -43,7 +43,7 @@ class AnglesDisplay:
     --------
     >>> import numpy as np
     >>> from subspaces import Flats
-    >>> from subspaces.plots._angles import flat_angles
+    >>> from subspaces.show.plots._angles import flat_angles
     >>> lines = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
     >>> flat_angles(Flats(np.zeros((3, 2)), lines[:, :, None]), [1, 1, 1]).round(1).tolist()
     [[0.0, 90.0, 45.0], [90.0, 0.0, 45.0], [45.0, 45.0, 0.0]]

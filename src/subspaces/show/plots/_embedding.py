@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
+from subspaces.show.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
 
 # A legend of more lines needs another column.
 LEGEND_LINES = 20
@@ -36,7 +36,7 @@ class EmbeddingDisplay:
 
     Examples
     --------
-    >>> from subspaces.plots import EmbeddingDisplay
+    >>> from subspaces.show.plots import EmbeddingDisplay
     >>> display = EmbeddingDisplay([[0, 0], [1, 1], [1, 0]], [0, 1, -1])
     >>> display.sizes
     {0: 1, 1: 1, -1: 1}

@@ -8,8 +8,8 @@ import numpy as np
 
 from subspaces.selection.confidence import COIN_TOSS
 from subspaces.spectral.partition import SURE_AGREEMENT
-from subspaces.report._clusters import ClusterFacts
-from subspaces.report._subject import Subject
+from subspaces.show.report._clusters import ClusterFacts
+from subspaces.show.report._subject import Subject
 
 GOOD, FAIR, POOR, NEUTRAL = "good", "fair", "poor", "neutral"
 # Rows below this confidence, or nearer to another flat, are doubtful; so many of them are few, and so many are many.

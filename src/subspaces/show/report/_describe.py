@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.validation import check_integer
-from subspaces.plots._eigengap import EigengapDisplay
-from subspaces.plots._look import on_host
-from subspaces.report._clusters import angle_map, cluster_facts, cluster_table, residual_boxes
-from subspaces.report._examples import examples
-from subspaces.report._landmarks import landmarks
-from subspaces.report._plain import name_text, number, numbers
-from subspaces.report._points import scatter
-from subspaces.report._report import Report
-from subspaces.report._run import Run
-from subspaces.report._stability import stability
-from subspaces.report._subject import Subject, make_subject
-from subspaces.report._truth import truth_table
-from subspaces.report._verdict import own_warnings, verdict
+from subspaces.show.plots._eigengap import EigengapDisplay
+from subspaces.show.plots._look import on_host
+from subspaces.show.report._clusters import angle_map, cluster_facts, cluster_table, residual_boxes
+from subspaces.show.report._examples import examples
+from subspaces.show.report._landmarks import landmarks
+from subspaces.show.report._plain import name_text, number, numbers
+from subspaces.show.report._points import scatter
+from subspaces.show.report._report import Report
+from subspaces.show.report._run import Run
+from subspaces.show.report._stability import stability
+from subspaces.show.report._subject import Subject, make_subject
+from subspaces.show.report._truth import truth_table
+from subspaces.show.report._verdict import own_warnings, verdict
 
 CITATION = "X. Wang and G. Lerman, Fast Landmark Subspace Clustering, arXiv:1510.08406 (2015)."
 # Further eigenvalues say nothing about so few clusters.
@@ -89,7 +89,7 @@ def describe(
     --------
     >>> from subspaces import KFlats
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.report import describe
+    >>> from subspaces.show.report import describe
     >>> X, y = make_subspaces((1, 2), 5, random_state=0)
     >>> page = describe(KFlats(2, random_state=0).fit(X), X, truth=y, n_stability=1)
     >>> page.data["verdict"]["level"]

@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 from subspaces.metrics import adjusted_rand, clustering_accuracy, match_labels
 from subspaces.spectral.partition import at_most
-from subspaces.plots._look import OUTLIER, cluster_names, label_array, on_host
-from subspaces.report._plain import name_text, number
-from subspaces.report._subject import Subject
+from subspaces.show.plots._look import OUTLIER, cluster_names, label_array, on_host
+from subspaces.show.report._plain import name_text, number
+from subspaces.show.report._subject import Subject
 
 # Refits take this share of the rows, and no more than so many; fewer where time grows with the square of their number.
 ROW_SHARE = 0.8

@@ -10,11 +10,11 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from subspaces._core.pca import principal_directions
-from subspaces.plots._embedding import principal_components
-from subspaces.plots._look import on_host
-from subspaces.report._clusters import ClusterFacts
-from subspaces.report._plain import number, numbers
-from subspaces.report._subject import Subject
+from subspaces.show.plots._embedding import principal_components
+from subspaces.show.plots._look import on_host
+from subspaces.show.report._clusters import ClusterFacts
+from subspaces.show.report._plain import number, numbers
+from subspaces.show.report._subject import Subject
 
 # Small clusters keep at least this many points.
 LEAST_POINTS = 20
