@@ -502,8 +502,8 @@ def with_tables(file: str) -> str:
 
 def paper_page(folder: Path = ROOT / "benchmarks" / "paper" / "results") -> str | None:
     """docs/paper.md, whole, from what `subspaces reproduce` has kept; None where nothing is."""
-    from subspaces.reproduce.notes import PICTURES
-    from subspaces.reproduce.page import markdown, read_records
+    from subspaces.paper.reproduce.notes import PICTURES
+    from subspaces.paper.reproduce.page import markdown, read_records
 
     records = read_records(folder)
     pictures = {

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from subspaces._core.files import write_whole
-from subspaces.reproduce import _published, measure, runner
-from subspaces.reproduce.data import load, tilted_subspaces
-from subspaces.reproduce.estimators import build, parameters
-from subspaces.reproduce.kept import Kept
-from subspaces.reproduce.machine import environment
-from subspaces.reproduce.methods import METHODS, PAPER_METHODS, rough_seconds
-from subspaces.reproduce.paper_tables import TABLES, table_tasks
-from subspaces.reproduce.processes import outcomes
-from subspaces.reproduce.robustness import robustness_tasks
-from subspaces.reproduce.task import Outcome, Task, fingerprint
-from subspaces.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
+from subspaces.paper.reproduce import _published, measure, runner
+from subspaces.paper.reproduce.data import load, tilted_subspaces
+from subspaces.paper.reproduce.estimators import build, parameters
+from subspaces.paper.reproduce.kept import Kept
+from subspaces.paper.reproduce.machine import environment
+from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, rough_seconds
+from subspaces.paper.reproduce.paper_tables import TABLES, table_tasks
+from subspaces.paper.reproduce.processes import outcomes
+from subspaces.paper.reproduce.robustness import robustness_tasks
+from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
+from subspaces.paper.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
 ROOT = Path(__file__).parent.parent
 PAPER = ROOT.parent / "shared" / "paper" / "fast_landmark_subspace_clustering.tex"
@@ -74,9 +74,9 @@ class TestResume:
         code = (
             "import sys, time\n"
             "from pathlib import Path\n"
-            "from subspaces.reproduce import measure, runner\n"
-            "from subspaces.reproduce.kept import Kept\n"
-            "from subspaces.reproduce.task import Outcome, Task\n"
+            "from subspaces.paper.reproduce import measure, runner\n"
+            "from subspaces.paper.reproduce.kept import Kept\n"
+            "from subspaces.paper.reproduce.task import Outcome, Task\n"
             "measure.measure = lambda task: time.sleep(0.01) or Outcome(0.5, 1.0, (60, 6), None)\n"
             "tasks = [Task('small', 'kmeans', {'set': 'subspaces'}, {'name': 'KMeans', 'given': {}}, 2, seed, 1.0)\n"
             "         for seed in range(1000)]\n"

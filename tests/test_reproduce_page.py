@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from subspaces import cli, theory
-from subspaces.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
-from subspaces.reproduce.kept import Kept
-from subspaces.reproduce.machine import environment
-from subspaces.reproduce.methods import METHODS, PAPER_METHODS
-from subspaces.reproduce.task import Outcome, fingerprint
-from subspaces.reproduce.text import text_page
+from subspaces.paper.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
+from subspaces.paper.reproduce.kept import Kept
+from subspaces.paper.reproduce.machine import environment
+from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
+from subspaces.paper.reproduce.task import Outcome, fingerprint
+from subspaces.paper.reproduce.text import text_page
 
 ROOT = Path(__file__).parent.parent
 ACCURACY = {"fls": 0.99, "lbf": 0.7, "ssc": 0.9, "sssc": 0.99, "fls-paper": 0.6, "fls-linear": 0.5, "lbf-paper": 0.55}
@@ -199,7 +199,7 @@ class TestDocs:
 @pytest.fixture
 def quick(monkeypatch):
     monkeypatch.setattr(measure, "measure", fake)
-    monkeypatch.setattr("subspaces.reproduce.data.fetch", lambda names: None)
+    monkeypatch.setattr("subspaces.paper.reproduce.data.fetch", lambda names: None)
 
 
 def nobody_left(group):
@@ -271,7 +271,7 @@ class TestCommand:
         ids=["nothing", "no families", "lists", "empty", "sizes"],
     )
     def test_damaged_curves_are_told_before_work_begins(self, tmp_path, curves, quick, monkeypatch, capsys):
-        from subspaces.reproduce.theory import ARGUMENTS
+        from subspaces.paper.reproduce.theory import ARGUMENTS
 
         record = {"experiment": "theory", "format": 1, "environments": [], "fingerprint": fingerprint(ARGUMENTS)}
         (tmp_path / "theory.json").write_text(json.dumps({**record, "curves": curves}))
@@ -348,7 +348,7 @@ class TestCommand:
 
     def test_some_methods_do_not_ask_for_the_theory(self, tmp_path, quick, monkeypatch):
         asked = []
-        monkeypatch.setattr("subspaces.reproduce.theory.reproduce_theory", lambda out, **options: asked.append(out))
+        monkeypatch.setattr("subspaces.paper.reproduce.theory.reproduce_theory", lambda out, **options: asked.append(out))
         arguments = ["--methods", "sssc", "--draws", "1", "--jobs", "1", "--out", str(tmp_path)]
         for which in ([], ["all"]):
             assert cli.main(["reproduce", *which, *arguments]) == 0

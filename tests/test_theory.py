@@ -18,8 +18,8 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
-from subspaces.theory._eigenspace import exact_eigenspace, feature_eigenspace
-from subspaces.theory._source import FittedMaps, ManyPoints, make_source
+from subspaces.paper.theory._eigenspace import exact_eigenspace, feature_eigenspace
+from subspaces.paper.theory._source import FittedMaps, ManyPoints, make_source
 
 
 def planes(n, seed=0):
@@ -68,7 +68,7 @@ class TestKernelError:
     def test_has_the_size_of_a_mean_of_independent_draws(self, features, monkeypatch):
         x = planes(70)
         pairs = np.divmod(np.arange(len(x) ** 2), len(x))
-        monkeypatch.setattr("subspaces.theory._kernel.sample_pairs", lambda n, count, rng: pairs)
+        monkeypatch.setattr("subspaces.paper.theory._kernel.sample_pairs", lambda n, count, rng: pairs)
         found = theory.kernel_error(x, features, n_features=[64], n_draws=100, n_pairs=len(x) ** 2, random_state=0)
         expected = np.sqrt(np.mean(product_deviations(features, x, *pairs) ** 2) / 64)
         assert np.sqrt(np.mean(found.measures["rms"] ** 2)) == pytest.approx(expected, rel=0.15)

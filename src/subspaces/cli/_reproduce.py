@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from subspaces.cli._words import note, say
-from subspaces.reproduce.command import reproduce
+from subspaces.paper.reproduce.command import reproduce
 
 
 def run(options: argparse.Namespace) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subspaces.reproduce import robustness, tradeoff
-from subspaces.reproduce.methods import METHODS
+from subspaces.paper.reproduce import robustness, tradeoff
+from subspaces.paper.reproduce.methods import METHODS
 
 # Distinct with and without colour vision.
 STYLES = {

@@ -13,8 +13,8 @@ from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_option
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
-from subspaces.theory._curve import Curve, Figures
-from subspaces.theory._source import (
+from subspaces.paper.theory._curve import Curve, Figures
+from subspaces.paper.theory._source import (
     Source,
     check_counts,
     check_landmark_counts,
@@ -79,7 +79,7 @@ def kernel_error(
     --------
     >>> import numpy as np
     >>> from subspaces.features import FourierFeatures
-    >>> from subspaces.theory import kernel_error
+    >>> from subspaces.paper.theory import kernel_error
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> curve = kernel_error(X, FourierFeatures(sigma=2.0), random_state=0)
     >>> bool(abs(curve.slope + 0.5) < 0.05)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from subspaces._core.files import write_whole
-from subspaces.reproduce.task import Outcome, Task, fingerprint
+from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
 
 FORMAT = 1
 # No number of a result is larger.

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subspaces.theory._curve import AXES, LAW, Curve, log_slope, mean_over_draws
+from subspaces.paper.theory._curve import AXES, LAW, Curve, log_slope, mean_over_draws
 
 if TYPE_CHECKING:
-    from subspaces.theory._needed import LandmarksNeeded
-    from subspaces.theory._perturbation import Perturbation
-    from subspaces.theory._uniform import UniformMeasure
+    from subspaces.paper.theory._needed import LandmarksNeeded
+    from subspaces.paper.theory._perturbation import Perturbation
+    from subspaces.paper.theory._uniform import UniformMeasure
 
 # Colours that differ in lightness too, so that every eye and every printer tells them apart.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
@@ -91,7 +91,7 @@ def finish(ax: Any, curve: Curve, label: str) -> None:
 
 def plot_perturbation(found: Perturbation, ax: Any = None) -> Any:
     """Norms of the terms (solid), the bounds of the lemma (dotted), and the sharper bound of H1 + H2 + H3's parts."""
-    from subspaces.theory._perturbation import TERMS
+    from subspaces.paper.theory._perturbation import TERMS
 
     ax = new_axes(ax)
     for index, name in enumerate(TERMS):

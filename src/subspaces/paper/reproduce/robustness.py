@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from subspaces.reproduce.methods import METHODS, rough_seconds
-from subspaces.reproduce.task import Spec, Task
+from subspaces.paper.reproduce.methods import METHODS, rough_seconds
+from subspaces.paper.reproduce.task import Spec, Task
 
 ROBUSTNESS_METHODS = ("fls", "lbf", "kmeans", "nystroem", "spectral")
 DRAWS = 5

@@ -14,13 +14,13 @@ from sklearn.utils import check_random_state
 from subspaces._core.validation import check_option
 from subspaces.datasets import make_subspaces
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
-from subspaces.theory._curve import Curve, mean_over_draws
-from subspaces.theory._eigenspace import eigenspace_error, eigenspace_error_by_rows
-from subspaces.theory._kernel import kernel_error, kernel_error_by_rows
-from subspaces.theory._needed import LandmarksNeeded, landmarks_needed, pilot_errors
-from subspaces.theory._perturbation import Perturbation, perturbation
-from subspaces.theory._source import FittedMaps
-from subspaces.theory._uniform import UniformMeasure, uniform_measure
+from subspaces.paper.theory._curve import Curve, mean_over_draws
+from subspaces.paper.theory._eigenspace import eigenspace_error, eigenspace_error_by_rows
+from subspaces.paper.theory._kernel import kernel_error, kernel_error_by_rows
+from subspaces.paper.theory._needed import LandmarksNeeded, landmarks_needed, pilot_errors
+from subspaces.paper.theory._perturbation import Perturbation, perturbation
+from subspaces.paper.theory._source import FittedMaps
+from subspaces.paper.theory._uniform import UniformMeasure, uniform_measure
 
 FAMILIES = ("Fourier", "landmarks", "subspaces")
 # With more rows, flats of as many neighbours are smaller, and in the end fitted to noise: the measure changes with n.
@@ -127,7 +127,7 @@ def curves(
 
 def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
     """Draw what `curves` found, or read back from JSON, as one PNG of six panels."""
-    from subspaces.theory._plots import new_figure, plot_perturbation, plot_together, plot_uniform
+    from subspaces.paper.theory._plots import new_figure, plot_perturbation, plot_together, plot_uniform
 
     _check_steps(curves, (*STEPS, "uniform_measure"))
     figure, axes = new_figure(2, 3)

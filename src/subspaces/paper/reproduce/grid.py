@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subspaces.reproduce import beyond
-from subspaces.reproduce._published import Printed
-from subspaces.reproduce.methods import METHODS, PAPER_METHODS, Method
-from subspaces.reproduce.paper_tables import TABLES, Cell, Table, cell_task
-from subspaces.reproduce.task import fingerprint
+from subspaces.paper.reproduce import beyond
+from subspaces.paper.reproduce._published import Printed
+from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, Method
+from subspaces.paper.reproduce.paper_tables import TABLES, Cell, Table, cell_task
+from subspaces.paper.reproduce.task import fingerprint
 
 Record = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import cast
 
-from subspaces.reproduce.task import Outcome, Task
+from subspaces.paper.reproduce.task import Outcome, Task
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -66,7 +66,7 @@ def _serve(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Before NumPy is imported.
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    from subspaces.reproduce.measure import measure
+    from subspaces.paper.reproduce.measure import measure
 
     while True:
         try:

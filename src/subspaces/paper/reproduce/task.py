@@ -27,7 +27,7 @@ class Task:
 
     def describe(self) -> dict[str, Any]:
         """All that decides the result but the seed, as JSON can hold it."""
-        from subspaces.reproduce.estimators import parameters
+        from subspaces.paper.reproduce.estimators import parameters
 
         return {
             "data": dict(self.data),

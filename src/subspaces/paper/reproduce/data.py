@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
-from subspaces.reproduce.task import Spec
+from subspaces.paper.reproduce.task import Spec
 
 Rows = NDArray[np.floating]
 Classes = NDArray[np.int64]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subspaces.reproduce.methods import METHODS, rough_seconds
-from subspaces.reproduce.task import Spec, Task
+from subspaces.paper.reproduce.methods import METHODS, rough_seconds
+from subspaces.paper.reproduce.task import Spec, Task
 
 TRADEOFF_METHODS = ("fls", "lbf", "sssc", "fls-paper", "fls-linear", "lbf-paper")
 DRAWS = 3

@@ -8,10 +8,10 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from subspaces import theory
-from subspaces.reproduce.kept import REMEDY, Kept
-from subspaces.reproduce.machine import environment
-from subspaces.reproduce.runner import Progress
-from subspaces.reproduce.task import fingerprint
+from subspaces.paper.reproduce.kept import REMEDY, Kept
+from subspaces.paper.reproduce.machine import environment
+from subspaces.paper.reproduce.runner import Progress
+from subspaces.paper.reproduce.task import fingerprint
 
 ARGUMENTS: dict[str, Any] = {"small": False, "random_state": 0}
 

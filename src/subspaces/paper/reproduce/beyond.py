@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subspaces.reproduce.paper_tables import Cell, cell_task
-from subspaces.reproduce.task import Spec, Task
+from subspaces.paper.reproduce.paper_tables import Cell, cell_task
+from subspaces.paper.reproduce.task import Spec, Task
 
 BEYOND_METHODS = ("fls", "kmeans", "nystroem", "spectral")
 # Spectral clustering of a neighbour graph is not for more rows than this.

@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from subspaces.reproduce.grid import Grid, Row, Shown, grids
-from subspaces.reproduce.kept import Kept
-from subspaces.reproduce.notes import NOTES, PICTURES, READ, TITLE, environments
+from subspaces.paper.reproduce.grid import Grid, Row, Shown, grids
+from subspaces.paper.reproduce.kept import Kept
+from subspaces.paper.reproduce.notes import NOTES, PICTURES, READ, TITLE, environments
 
 EXPERIMENTS = ("synthetic", "mnist", "faces", "pendigits", "beyond", "tradeoff", "robustness", "theory")
 

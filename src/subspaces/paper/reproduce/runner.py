@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
-from subspaces.reproduce.kept import Kept
-from subspaces.reproduce.machine import environment
-from subspaces.reproduce.processes import outcomes, told
-from subspaces.reproduce.task import Outcome, Task
+from subspaces.paper.reproduce.kept import Kept
+from subspaces.paper.reproduce.machine import environment
+from subspaces.paper.reproduce.processes import outcomes, told
+from subspaces.paper.reproduce.task import Outcome, Task
 
 Progress = Callable[[str], None]
 
@@ -53,7 +53,7 @@ def _measured(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Outcome]
 
 
 def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-    from subspaces.reproduce.measure import measure
+    from subspaces.paper.reproduce.measure import measure
 
     for task in tasks:
         try:

@@ -12,9 +12,9 @@ from scipy.sparse.linalg import svds
 from sklearn.utils import check_random_state
 
 from subspaces._core.validation import check_integer
-from subspaces.theory._curve import Figures, plain
-from subspaces.theory._kernel import describe
-from subspaces.theory._source import (
+from subspaces.paper.theory._curve import Figures, plain
+from subspaces.paper.theory._kernel import describe
+from subspaces.paper.theory._source import (
     check_counts,
     check_landmark_counts,
     check_map,
@@ -78,7 +78,7 @@ class Perturbation:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the three norms and their bounds over D; returns the matplotlib Axes."""
-        from subspaces.theory._plots import plot_perturbation
+        from subspaces.paper.theory._plots import plot_perturbation
 
         return plot_perturbation(self, ax)
 

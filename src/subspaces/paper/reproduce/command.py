@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from subspaces._core.files import write_whole
-from subspaces.reproduce.beyond import BEYOND_METHODS, beyond_tasks
-from subspaces.reproduce.grid import grids
-from subspaces.reproduce.kept import Kept
-from subspaces.reproduce.machine import n_cores
-from subspaces.reproduce.methods import METHODS, PAPER_METHODS
-from subspaces.reproduce.notes import PICTURES
-from subspaces.reproduce.page import EXPERIMENTS, html, read_records
-from subspaces.reproduce.paper_tables import table_tasks
-from subspaces.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
-from subspaces.reproduce.runner import Progress, run
-from subspaces.reproduce.task import Task
-from subspaces.reproduce.text import text_page
-from subspaces.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
+from subspaces.paper.reproduce.beyond import BEYOND_METHODS, beyond_tasks
+from subspaces.paper.reproduce.grid import grids
+from subspaces.paper.reproduce.kept import Kept
+from subspaces.paper.reproduce.machine import n_cores
+from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
+from subspaces.paper.reproduce.notes import PICTURES
+from subspaces.paper.reproduce.page import EXPERIMENTS, html, read_records
+from subspaces.paper.reproduce.paper_tables import table_tasks
+from subspaces.paper.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
+from subspaces.paper.reproduce.runner import Progress, run
+from subspaces.paper.reproduce.task import Task
+from subspaces.paper.reproduce.text import text_page
+from subspaces.paper.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
 PAGE = "paper.html"
 MOST_DRAWS = 1000
@@ -64,7 +64,7 @@ def reproduce(
         if left_out:
             progress(f"{name}: without {', '.join(left_out)}, as it has {', '.join(OFFERED[name])} only")
     if "theory" in chosen:
-        from subspaces.reproduce.theory import reproduce_theory
+        from subspaces.paper.reproduce.theory import reproduce_theory
 
         # First, for drawing finds out whether kept curves are damaged.
         reproduce_theory(out, again=again, progress=progress)
@@ -112,9 +112,9 @@ def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str
 
 def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> None:
     """Find out what is missing before work begins: matplotlib, the device, files of data."""
-    from subspaces.reproduce.data import fetch
-    from subspaces.reproduce.measure import check_device
-    from subspaces.reproduce.pictures import check_matplotlib
+    from subspaces.paper.reproduce.data import fetch
+    from subspaces.paper.reproduce.measure import check_device
+    from subspaces.paper.reproduce.pictures import check_matplotlib
 
     if any(name in PICTURES for name in chosen):
         check_matplotlib()
@@ -138,7 +138,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _draw(name: str, out: Path) -> None:
-    from subspaces.reproduce.pictures import draw_robustness, draw_tradeoff
+    from subspaces.paper.reproduce.pictures import draw_robustness, draw_tradeoff
 
     drawers = {"tradeoff": draw_tradeoff, "robustness": draw_robustness}
     if name in drawers:

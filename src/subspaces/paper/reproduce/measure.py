@@ -11,9 +11,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from subspaces.metrics import clustering_accuracy
-from subspaces.reproduce.data import load
-from subspaces.reproduce.estimators import build
-from subspaces.reproduce.task import Outcome, Task
+from subspaces.paper.reproduce.data import load
+from subspaces.paper.reproduce.estimators import build
+from subspaces.paper.reproduce.task import Outcome, Task
 
 
 def measure(task: Task) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subspaces.reproduce.grid import Grid, Row, Shown
+from subspaces.paper.reproduce.grid import Grid, Row, Shown
 
 LEGEND = (
     "Accuracy (seconds on one core), mean of the draws; lowest–highest; what the paper prints. * best, among methods "

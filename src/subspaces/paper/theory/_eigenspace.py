@@ -15,9 +15,9 @@ from subspaces._core.validation import check_integer, check_option
 from subspaces.flats.flats import principal_angles
 from subspaces.features import FeatureMap
 from subspaces.spectral.spectrum import compute_spectrum, embed
-from subspaces.theory._curve import Curve
-from subspaces.theory._kernel import check_sizes, describe
-from subspaces.theory._source import (
+from subspaces.paper.theory._curve import Curve
+from subspaces.paper.theory._kernel import check_sizes, describe
+from subspaces.paper.theory._source import (
     Source,
     check_counts,
     check_landmark_counts,

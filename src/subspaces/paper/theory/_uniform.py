@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from subspaces._core.arrays import unit_rows
 from subspaces._core.validation import check_integer, check_sigma
 from subspaces.features import SubspaceFeatures, exact
-from subspaces.theory._curve import Figures, plain
+from subspaces.paper.theory._curve import Figures, plain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,7 +54,7 @@ class UniformMeasure:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the kernel over the distance, closed form and estimates; returns the matplotlib Axes."""
-        from subspaces.theory._plots import plot_uniform
+        from subspaces.paper.theory._plots import plot_uniform
 
         return plot_uniform(self, ax)
 

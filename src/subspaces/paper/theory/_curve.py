@@ -85,7 +85,7 @@ class Curve:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every draw, the means, the law and the bounds on logarithmic axes; returns the matplotlib Axes."""
-        from subspaces.theory._plots import plot_curve
+        from subspaces.paper.theory._plots import plot_curve
 
         return plot_curve(self, ax)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from subspaces.reproduce.task import Spec
+from subspaces.paper.reproduce.task import Spec
 
 
 @dataclass(frozen=True, slots=True)

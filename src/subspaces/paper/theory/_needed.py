@@ -17,10 +17,10 @@ from subspaces.estimators._base import N_STARTS, FeatureClustering
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import assign_embedded, plain_partition
-from subspaces.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
-from subspaces.theory._eigenspace import Eigenspace, drawn_eigenspace, exact_eigenspace, sine
-from subspaces.theory._kernel import describe, pair_deviations, sample_pairs
-from subspaces.theory._source import (
+from subspaces.paper.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
+from subspaces.paper.theory._eigenspace import Eigenspace, drawn_eigenspace, exact_eigenspace, sine
+from subspaces.paper.theory._kernel import describe, pair_deviations, sample_pairs
+from subspaces.paper.theory._source import (
     ManyPoints,
     Source,
     check_counts,
@@ -80,7 +80,7 @@ class LandmarksNeeded:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the pilots, the law, the tolerance and the answer; returns the matplotlib Axes."""
-        from subspaces.theory._plots import plot_needed
+        from subspaces.paper.theory._plots import plot_needed
 
         return plot_needed(self, ax)
 
@@ -147,7 +147,7 @@ def landmarks_needed(
     --------
     >>> from subspaces.datasets import make_subspaces
     >>> from subspaces.features import LandmarkFeatures
-    >>> from subspaces.theory import landmarks_needed
+    >>> from subspaces.paper.theory import landmarks_needed
     >>> X, _ = make_subspaces((2, 2), 6, random_state=0)
     >>> needed = landmarks_needed(X, 0.1, LandmarkFeatures(landmarks="random", sigma=0.5), random_state=0)
     >>> needed.basis

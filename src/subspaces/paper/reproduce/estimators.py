@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from subspaces import FLS, LBF, SSC, SSSC
-from subspaces.reproduce.task import Spec
+from subspaces.paper.reproduce.task import Spec
 
 BUILDERS = {
     "FLS": FLS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subspaces.reproduce._published import DIGITS, PUBLISHED, SYNTHETIC, Printed
-from subspaces.reproduce.methods import METHODS, Method, rough_seconds
-from subspaces.reproduce.task import Spec, Task
+from subspaces.paper.reproduce._published import DIGITS, PUBLISHED, SYNTHETIC, Printed
+from subspaces.paper.reproduce.methods import METHODS, Method, rough_seconds
+from subspaces.paper.reproduce.task import Spec, Task
 
 # Beyond so many rows SSC runs on the device, if one is given.
 LARGE = 8000

@@ -1,0 +1,1 @@
+"""The experiments and the theory of the paper."""
