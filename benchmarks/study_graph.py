@@ -20,10 +20,10 @@ from scipy.sparse import csr_matrix
 from subspaces import SSC
 from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
-from subspaces.spectral.graph import spectral_labels
 from subspaces.metrics import clustering_accuracy
-from subspaces.spectral.partition import vector_counts
 from subspaces.self_expression import ADMM, affinity, self_codes
+from subspaces.spectral.graph import spectral_labels
+from subspaces.spectral.partition import vector_counts
 
 MAX_ROWS = 4000
 MASS = 0.85

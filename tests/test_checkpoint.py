@@ -82,7 +82,9 @@ CHILD = """
 import os, signal, sys
 import numpy as np
 import feeds
-from subspaces import _checkpoint, _engine, _files
+from subspaces.rows import checkpoint as _checkpoint
+from subspaces.rows import feed as _engine
+from subspaces._core import files as _files
 from test_checkpoint import DENSE, opened
 from sklearn.base import clone
 

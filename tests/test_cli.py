@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subspaces import cli, demo
+from subspaces import cli
 from subspaces.metrics import clustering_accuracy
+from subspaces.show import demo
 
 # Programs are run in other folders, too.
 

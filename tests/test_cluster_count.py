@@ -5,10 +5,10 @@ import pytest
 from sklearn.datasets import make_blobs
 from test_kflats import ODD_ROWS
 
-from subspaces import cluster_count
-from subspaces.selection.flat_count import codes_by_count, decide_n_clusters, one_fewer, without_empty_cells
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.flats.description import measure, shortest_code
+from subspaces.selection import flat_count as cluster_count
+from subspaces.selection.flat_count import codes_by_count, decide_n_clusters, one_fewer, without_empty_cells
 
 
 def decide(X, max_clusters=6, affine=True, seed=0, **options):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, multivariate_normal
 
-from subspaces import _blocks
-from subspaces.flats.cluster_model import model_clusters
+from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
+from subspaces.flats.cluster_model import model_clusters
 from subspaces.flats.description import REACH
 from subspaces.flats.flats import principal_angles
 

@@ -10,13 +10,13 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from test_modularity import planted_graph, ring_graph
 
+from subspaces.estimators._base import Draw
 from subspaces.selection.confidence import (
     COIN_TOSS,
     confidence,
     half_opinions,
     warn_if_coin_toss,
 )
-from subspaces.estimators._base import Draw
 from subspaces.selection.voting import matched
 
 few = settings(max_examples=25, deadline=None)

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 from scipy.stats import kstest
 
-from subspaces import _blocks, _pca, datasets
+from subspaces import datasets
+from subspaces._core import blocks as _blocks
+from subspaces._core import pca as _pca
 from subspaces.datasets import _archives, load_mnist, load_pendigits, load_yaleb, real
 
 PAPER_MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subspaces.selection.decisions import flats_decision, partition_decision
 from subspaces.flats.flats import Beta2
-from subspaces.spectral.partition import Partition, PartitionChoice
+from subspaces.selection.decisions import flats_decision, partition_decision
 from subspaces.selection.search import FlatSetting, Search
+from subspaces.spectral.partition import Partition, PartitionChoice
 
 LINEAR = FlatSetting(2, 6, False, True, modularity=0.4, separation=3.0, n_rows=100)
 WIDE = FlatSetting(4, 28, False, True, modularity=0.5, separation=3.1, n_rows=100)

@@ -18,10 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces import _blocks, feature_clustering
-from subspaces.flats.flats import principal_angles
+from subspaces._core import blocks as _blocks
+from subspaces.estimators import _base as feature_clustering
 from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
-from subspaces.spectral.kernel_graph import kernel_modularity, smallest_tie, with_constant
+from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
+from subspaces.flats.flats import principal_angles
 from subspaces.kernels import (
     CustomFeatures,
     FourierFeatures,
@@ -30,8 +31,8 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
-from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
 from subspaces.metrics import clustering_accuracy
+from subspaces.spectral.kernel_graph import kernel_modularity, smallest_tie, with_constant
 from subspaces.spectral.partition import cluster_shares
 
 BLOBS, BLOB_LABELS = make_blobs(120, centers=3, n_features=4, random_state=0)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
-from subspaces import flat_clusters
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.flats.description import fit_cell, measure, shortest_code
-from subspaces.selection.whole_flats import flats_of, is_flat, labels_of, nearest_flats, shortest_flat_code
 from subspaces.flats.flats import Flats
 from subspaces.metrics import clustering_accuracy
+from subspaces.selection import whole_flats as flat_clusters
+from subspaces.selection.whole_flats import flats_of, is_flat, labels_of, nearest_flats, shortest_flat_code
 
 
 def flat_code(X, starts, n_clusters, seed=0):

@@ -8,8 +8,9 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subspaces import _blocks, _threads
-from subspaces import flats as flats_module
+from subspaces._core import blocks as _blocks
+from subspaces._core import threads as _threads
+from subspaces.flats import flats as flats_module
 from subspaces.flats.flats import (
     FEW_SMALLEST,
     Beta2,

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS, search
-from subspaces.selection.record import Choice
-from subspaces.selection.confidence import half_opinions
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
-from subspaces.spectral.partition import SURE_AGREEMENT
+from subspaces.selection.confidence import half_opinions
+from subspaces.selection.record import Choice
 from subspaces.selection.voting import named_scores, opinion
+from subspaces.spectral.partition import SURE_AGREEMENT
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}

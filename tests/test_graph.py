@@ -6,9 +6,9 @@ import reference_codes
 from scipy.sparse import block_diag, csr_matrix, random_array
 from scipy.sparse.linalg import ArpackNoConvergence
 
-from subspaces import graph
 from subspaces.flats.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
+from subspaces.spectral import graph
 
 
 def blocks(sizes, *, density=0.3, seed=0):

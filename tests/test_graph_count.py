@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
-from subspaces import graph_count
-from subspaces.selection.record import Decision
+from subspaces.selection import graph_count
 from subspaces.selection.graph_count import TIE, decide_by_graph
+from subspaces.selection.record import Decision
 from subspaces.selection.search import FlatSetting, candidate_settings
 
 SETTINGS = [FlatSetting(2, 6, False, True), FlatSetting(2, 8, True, False)]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from test_modularity import planted_graph, random_graph, ring_graph
 
-from subspaces import joins as module
+from subspaces.metrics import clustering_accuracy
+from subspaces.spectral import joins as module
 from subspaces.spectral.joins import (
     EVENNESS,
     SMALL_CLUSTER,
@@ -26,7 +27,6 @@ from subspaces.spectral.joins import (
     separation,
 )
 from subspaces.spectral.kmeans import Centers
-from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.spectrum import compute_spectrum, embed
 
 few = settings(max_examples=25, deadline=None)

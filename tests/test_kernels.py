@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from subspaces.datasets import make_subspaces
+from subspaces.features.distance import usable_flats
 from subspaces.flats.flats import Beta2
 from subspaces.kernels import (
     CustomFeatures,
@@ -20,7 +21,6 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
-from subspaces.features.distance import usable_flats
 
 
 def half_space(X, normals):

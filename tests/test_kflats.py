@@ -12,12 +12,14 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces import _blocks, flat_dimension, kflats
-from subspaces.flats.candidates import lbf_starts, random_starts
+from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
+from subspaces.estimators import kflats
+from subspaces.estimators.kflats import KFlats, choose_dim, fit_kflats, flats_of_labels, nearest_flats
+from subspaces.flats import dimension as flat_dimension
+from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.flats.dimension import knee
 from subspaces.flats.flats import principal_angles
-from subspaces.estimators.kflats import KFlats, choose_dim, fit_kflats, flats_of_labels, nearest_flats
 from subspaces.metrics import clustering_accuracy
 
 ODD_ROWS = [

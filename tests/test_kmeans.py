@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
-from subspaces import _blocks
-from subspaces import kmeans as module
+from subspaces._core import blocks as _blocks
+from subspaces.spectral import kmeans as module
 from subspaces.spectral.kmeans import kmeans, lloyd, move_centers, nearest_centers, spread_rows
 
 # One run of every test walks its rows in blocks of 16, one in a single block.

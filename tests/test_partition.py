@@ -11,10 +11,10 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_modularity import planted_graph, random_graph, ring_graph
 
-from subspaces import partition as module
+from subspaces.metrics import clustering_accuracy
+from subspaces.spectral import partition as module
 from subspaces.spectral.joins import SMALL_CLUSTER, part_graphs
 from subspaces.spectral.kmeans import kmeans
-from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.partition import (
     FEW_ROWS,
     Partition,

@@ -348,7 +348,9 @@ class TestCommand:
 
     def test_some_methods_do_not_ask_for_the_theory(self, tmp_path, quick, monkeypatch):
         asked = []
-        monkeypatch.setattr("subspaces.paper.reproduce.theory.reproduce_theory", lambda out, **options: asked.append(out))
+        monkeypatch.setattr(
+            "subspaces.paper.reproduce.theory.reproduce_theory", lambda out, **options: asked.append(out)
+        )
         arguments = ["--methods", "sssc", "--draws", "1", "--jobs", "1", "--out", str(tmp_path)]
         for which in ([], ["all"]):
             assert cli.main(["reproduce", *which, *arguments]) == 0

@@ -10,7 +10,7 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subspaces import _blocks
+from subspaces._core import blocks as _blocks
 from subspaces._core.arrays import inverse, unit_rows, within_mad
 from subspaces._core.blocks import row_blocks
 from subspaces.datasets import make_subspaces

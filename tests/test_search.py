@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from subspaces import search
 from subspaces._core.threads import generators
 from subspaces.datasets import make_subspaces
 from subspaces.flats.flats import Beta2
 from subspaces.kernels import SubspaceFeatures
-from subspaces.spectral.partition import SURE_AGREEMENT, choose_partition
+from subspaces.selection import search
 from subspaces.selection.search import (
     AFFINE_MARGIN,
     DIM_TIE,
@@ -36,6 +35,7 @@ from subspaces.selection.search import (
     setting_graph,
     try_setting,
 )
+from subspaces.spectral.partition import SURE_AGREEMENT, choose_partition
 
 
 def pairs(*arguments, affine=False, unit=True, **options):

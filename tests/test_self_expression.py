@@ -6,7 +6,8 @@ import reference_codes
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import orthogonal_mp
 
-from subspaces import _array, _blocks
+from subspaces._core import arrays as _array
+from subspaces._core import blocks as _blocks
 from subspaces._core.arrays import unit_rows
 from subspaces._core.threads import n_threads
 from subspaces.datasets import make_subspaces

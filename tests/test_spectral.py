@@ -7,7 +7,7 @@ import pytest
 import reference
 from scipy.sparse import csr_matrix
 
-from subspaces import spectral
+from subspaces.spectral import spectrum as spectral
 from subspaces.spectral.spectrum import LARGE_MATRIX, compute_spectrum, embed, top_eigenvectors
 
 FORMS = {"dense": np.asarray, "CSR": csr_matrix}

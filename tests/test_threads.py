@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import threadpool_limits
 
-from subspaces import _threads
+from subspaces._core import threads as _threads
 
 
 @pytest.fixture(autouse=True)

@@ -12,15 +12,6 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.spectral.partition import (
-    SEPARATION_MARGIN,
-    SURE_AGREEMENT,
-    Partition,
-    PartitionChoice,
-    assign,
-    partition_of_labels,
-)
-from subspaces.spectral.spectrum import compute_spectrum
 from subspaces.selection.voting import (
     AGREEMENT_WEIGHT,
     DOUBTFUL_GAIN,
@@ -34,6 +25,15 @@ from subspaces.selection.voting import (
     opinion,
     rank_draws,
 )
+from subspaces.spectral.partition import (
+    SEPARATION_MARGIN,
+    SURE_AGREEMENT,
+    Partition,
+    PartitionChoice,
+    assign,
+    partition_of_labels,
+)
+from subspaces.spectral.spectrum import compute_spectrum
 
 few = settings(max_examples=25, deadline=None)
 

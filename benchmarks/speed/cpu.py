@@ -24,12 +24,12 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 
 from subspaces import FLS, LBF, LandmarkSpectralClustering
-from subspaces._threads import n_threads
+from subspaces._core.threads import n_threads
 from subspaces.datasets import load_mnist
-from subspaces.flats import nearest
-from subspaces.landmarks import LLOYD_STEPS
+from subspaces.flats.flats import nearest
 from subspaces.metrics import clustering_accuracy
-from subspaces.search import SAMPLE_LANDMARKS
+from subspaces.selection.search import SAMPLE_LANDMARKS
+from subspaces.spectral.landmarks import LLOYD_STEPS
 
 OUT = Path(__file__).parents[1] / "results" / "speed.json"
 # Rounds in which everything that is compared runs once, each with another seed; figures are ratios of medians.

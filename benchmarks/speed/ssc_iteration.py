@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from subspaces import __version__
-from subspaces._array import unit_rows
-from subspaces._threads import n_threads
+from subspaces._core.arrays import unit_rows
+from subspaces._core.threads import n_threads
 from subspaces.datasets import load_mnist
 from subspaces.self_expression import ADMM, self_codes
 

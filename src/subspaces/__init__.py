@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from subspaces import datasets, inputs, kernels, metrics, plots, report, self_expression, theory
-    from subspaces.estimators.lbf import LBF
-    from subspaces.flats.flats import Beta2, Flats
     from subspaces.estimators.fls import FLS
-    from subspaces.estimators.kasp import KASP
     from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
+    from subspaces.estimators.kasp import KASP
     from subspaces.estimators.kflats import KFlats
     from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
-    from subspaces.estimators.ssc import SSC, SSSC
+    from subspaces.estimators.lbf import LBF
     from subspaces.estimators.slbf import SLBF
+    from subspaces.estimators.ssc import SSC, SSSC
+    from subspaces.flats.flats import Beta2, Flats
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,21 +47,21 @@ __all__ = [
 
 # Names are imported at first use, so that `import subspaces` costs next to nothing.
 _HOMES = {
-    "FLS": "fls",
-    "KASP": "kasp",
-    "LBF": "best_fit_flats",
-    "SLBF": "spectral_flats",
-    "SSC": "self_expressive",
-    "SSSC": "self_expressive",
-    "Beta2": "flats",
-    "Flats": "flats",
-    "FourierSpectralClustering": "kernel_clustering",
-    "KFlats": "kflats",
-    "KernelSpectralClustering": "kernel_clustering",
-    "LandmarkSpectralClustering": "landmark_clustering",
-    "NystromSpectralClustering": "landmark_clustering",
+    "FLS": "estimators.fls",
+    "KASP": "estimators.kasp",
+    "LBF": "estimators.lbf",
+    "SLBF": "estimators.slbf",
+    "SSC": "estimators.ssc",
+    "SSSC": "estimators.ssc",
+    "Beta2": "flats.flats",
+    "Flats": "flats.flats",
+    "FourierSpectralClustering": "estimators.fourier",
+    "KFlats": "estimators.kflats",
+    "KernelSpectralClustering": "estimators.fourier",
+    "LandmarkSpectralClustering": "estimators.landmark",
+    "NystromSpectralClustering": "estimators.landmark",
     "load": "saving",
-    "open_rows": "sources",
+    "open_rows": "rows.sources",
 }
 _MODULES = ("datasets", "inputs", "kernels", "metrics", "plots", "report", "self_expression", "theory")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from subspaces.selection.record import plain
 from subspaces.cli._console import Console
 from subspaces.cli._methods import METHODS
 from subspaces.cli._parser import Asked
@@ -18,6 +17,7 @@ from subspaces.cli._rows import fit_rows, preparation_of, prepare, read, real_pa
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, table
 from subspaces.metrics import adjusted_rand
+from subspaces.selection.record import plain
 
 MOST_EIGENVALUES = 12
 

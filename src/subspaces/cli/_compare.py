@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
-from subspaces.rows.feed import FIT_ROWS
 from subspaces._core.files import write_whole
-from subspaces.selection.record import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console
@@ -38,6 +36,8 @@ from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, seconds_text, table
 from subspaces.metrics import adjusted_rand
 from subspaces.metrics._residuals import residual_share
+from subspaces.rows.feed import FIT_ROWS
+from subspaces.selection.record import plain
 
 FILES = ("comparison.json", "comparison.csv", "labels.csv")
 # Flats of clusters are compared at this dimension where nothing says another.

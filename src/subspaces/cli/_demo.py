@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from subspaces import demo
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import note, say
+from subspaces.show import demo
 
 
 def run(options: argparse.Namespace) -> None:

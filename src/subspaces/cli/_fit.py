@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
 from subspaces._core.files import write_whole
-from subspaces.selection.record import plain
 from subspaces.cli import _record as record
 from subspaces.cli import _results as results
 from subspaces.cli._config import read_run
@@ -27,6 +26,7 @@ from subspaces.cli._targets import LABEL_FILES, check_target, put_file, put_fold
 from subspaces.cli._words import say, say_json, seconds_text
 from subspaces.rows.inputs import Preparation, Table
 from subspaces.rows.sources import RowSource, parse_bytes
+from subspaces.selection.record import plain
 
 RUN_FILES = ("labels.csv", "labels.npy", "model.subspaces", "preparation.subspaces", "run.json", "report.html")
 DEFAULT_OUT = "subspaces-run"

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import to_host
-from subspaces.selection.record import plain
 from subspaces.cli import _results as results
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake
@@ -22,6 +21,7 @@ from subspaces.cli._watched import WatchedRows
 from subspaces.cli._words import say, say_json, to_reader
 from subspaces.rows.inputs import Table
 from subspaces.rows.sources import RowSource, open_rows
+from subspaces.selection.record import plain
 
 
 def run(asked: Asked) -> None:

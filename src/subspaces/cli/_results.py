@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.files import new_file
-from subspaces.selection.record import plain
 from subspaces.cli._errors import Mistake
 from subspaces.cli._words import table as text_table
 from subspaces.rows.inputs import Table
+from subspaces.selection.record import plain
 
 # Tables of more rows are read by programs, which take labels.npy.
 MOST_CSV_ROWS = 10_000_000

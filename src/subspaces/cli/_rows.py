@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces.rows.feed import FIT_ROWS, SAMPLE_SHARE
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake, files_of_user
 from subspaces.cli._watched import WatchedRows
+from subspaces.rows.feed import FIT_ROWS, SAMPLE_SHARE
 from subspaces.rows.inputs import Preparation, Table, read_table
 from subspaces.rows.inputs._odd import odd_columns
 from subspaces.rows.sources import RowSource, open_rows, parse_bytes

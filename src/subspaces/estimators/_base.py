@@ -18,14 +18,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices, Labels, concatenate, follow, is_host, to_host, unit_rows
 from subspaces._core.blocks import row_blocks
-from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import mapped, n_threads
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.estimators._fed import FedMixin
-from subspaces.spectral.kernel_graph import best_plain_partition, kernel_modularity, normalized, smallest_tie, with_constant
 from subspaces.features import FeatureMap
 from subspaces.features.base import stack
+from subspaces.rows.feed import Feed, Rows, open_feed
+from subspaces.rows.preparation import RowPreparation, prepare_rows
+from subspaces.spectral.kernel_graph import (
+    best_plain_partition,
+    kernel_modularity,
+    normalized,
+    smallest_tie,
+    with_constant,
+)
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.spectral.partition import (
     Partition,
@@ -37,7 +44,6 @@ from subspaces.spectral.partition import (
     plain_partition,
     vector_counts,
 )
-from subspaces.rows.preparation import RowPreparation, prepare_rows
 from subspaces.spectral.spectrum import (
     Psi,
     Spectrum,

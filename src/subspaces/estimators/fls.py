@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Labels, device, namespace, to_host, unit_rows
-from subspaces.rows.feed import Rows
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -23,20 +22,19 @@ from subspaces._core.validation import (
     check_sigma,
     is_auto,
 )
-from subspaces.selection.record import Choice, Decision
-from subspaces.selection.flat_count import decide_n_clusters
-from subspaces.flats.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
-from subspaces.selection.confidence import Confidence, confidence, half_confidence, warn_if_coin_toss
-from subspaces.selection.decisions import draws_decision, flats_decision, partition_decision
 from subspaces.estimators._base import Draw, FeatureClustering, unless_auto
-from subspaces.selection.whole_flats import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
-from subspaces.flats.flats import Beta2, Flats, as_neighborhood
-from subspaces.selection.graph_count import decide_by_graph
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.features.base import check_landmark_choice
-from subspaces.spectral.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
+from subspaces.flats.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
+from subspaces.flats.flats import Beta2, Flats, as_neighborhood
+from subspaces.rows.feed import Rows
 from subspaces.rows.plan import Plan, make_plan, planned
 from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
+from subspaces.selection.confidence import Confidence, confidence, half_confidence, warn_if_coin_toss
+from subspaces.selection.decisions import draws_decision, flats_decision, partition_decision
+from subspaces.selection.flat_count import decide_n_clusters
+from subspaces.selection.graph_count import decide_by_graph
+from subspaces.selection.record import Choice, Decision
 from subspaces.selection.search import (
     AFFINE_MARGIN,
     AFFINE_MARGIN_AT_ORIGIN,
@@ -46,8 +44,10 @@ from subspaces.selection.search import (
     candidate_settings,
     choose_setting,
 )
-from subspaces.spectral.spectrum import Spectrum
 from subspaces.selection.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_draws, vote
+from subspaces.selection.whole_flats import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
+from subspaces.spectral.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
+from subspaces.spectral.spectrum import Spectrum
 
 N_LANDMARKS = 2000
 # Whether clusters are flat is seen on this many rows.

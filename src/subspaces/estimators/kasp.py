@@ -12,17 +12,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array, Labels, follow, inverse, namespace, unit_rows
-from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.estimators._fed import FedMixin
-from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.features.bandwidth import check_scale
 from subspaces.features.exact import gaussian_kernel
+from subspaces.rows.feed import Rows, open_feed
+from subspaces.rows.preparation import prepare_rows
+from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.spectral.kmeans import lloyd, nearest_centers
 from subspaces.spectral.partition import assign_embedded, vector_counts
-from subspaces.rows.preparation import prepare_rows
 
 # As many centroids as the eigenproblem allows, as long as each is the mean of a few rows.
 MAX_CENTROIDS = 1000

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
 from subspaces._core.blocks import row_blocks
-from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import (
@@ -25,15 +24,16 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
+from subspaces.estimators._fed import FedMixin
 from subspaces.flats.candidates import lbf_starts, random_starts, sample_rows
-from subspaces.selection.record import Choice, Decision
-from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.flats.cluster_model import MODEL_ROWS
 from subspaces.flats.description import describe
 from subspaces.flats.device import DeviceFlats
-from subspaces.estimators._fed import FedMixin
 from subspaces.flats.dimension import level_knee, log_level, search_dims
 from subspaces.flats.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
+from subspaces.rows.feed import Rows, open_feed
+from subspaces.selection.flat_count import decide_n_clusters
+from subspaces.selection.record import Choice, Decision
 from subspaces.spectral.partition import at_most
 
 LOSSES = ("squared", "median")

@@ -7,7 +7,6 @@ from typing import Any, Self
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
-from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -16,13 +15,6 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.flats.candidates import (
-    CANDIDATES_PER_CLUSTER,
-    candidate_flats,
-    choose_flats,
-    distance_table,
-)
-from subspaces.flats.flats import Beta2, as_neighborhood
 from subspaces.estimators.kflats import (
     FlatsClustering,
     check_dim,
@@ -30,6 +22,14 @@ from subspaces.estimators.kflats import (
     nearest_flats,
     prepare,
 )
+from subspaces.flats.candidates import (
+    CANDIDATES_PER_CLUSTER,
+    candidate_flats,
+    choose_flats,
+    distance_table,
+)
+from subspaces.flats.flats import Beta2, as_neighborhood
+from subspaces.rows.feed import Rows, open_feed
 
 
 class LBF(FlatsClustering):

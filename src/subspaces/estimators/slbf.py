@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array, Labels, follow, to_host
 from subspaces._core.blocks import row_blocks
-from subspaces.rows.feed import Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -21,10 +20,11 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.estimators._fed import FedMixin
-from subspaces.flats.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
-from subspaces.spectral.graph import spectral_labels
 from subspaces.estimators.kflats import check_dim, choose_dim, prepare, rounding
+from subspaces.flats.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
+from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import labels_of_copies
+from subspaces.spectral.graph import spectral_labels
 
 
 def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int, verbose: int = 0) -> csr_matrix:

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array, Labels, follow, is_dask, namespace, to_host
-from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -22,15 +21,16 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.flats.per_cluster import cluster_flats
 from subspaces.estimators._fed import FedMixin
-from subspaces.spectral.graph import spectral_labels
 from subspaces.estimators.kflats import nearest_flats
-from subspaces.spectral.partition import vector_counts
-from subspaces.self_expression.residuals import cluster_grams, least_residual
+from subspaces.flats.per_cluster import cluster_flats
+from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces.rows.preparation import RowPreparation, labels_of_copies
-from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
 from subspaces.rows.sources import is_source
+from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
+from subspaces.self_expression.residuals import cluster_grams, least_residual
+from subspaces.spectral.graph import spectral_labels
+from subspaces.spectral.partition import vector_counts
 
 SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
 # More rows than this share without a finished code are worth a warning.

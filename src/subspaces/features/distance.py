@@ -12,6 +12,8 @@ from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, Indices, is_host, namespace, within_mad
 from subspaces._core.validation import check_integer, check_option, check_positive, check_sigma, is_auto
+from subspaces.features import exact
+from subspaces.features.base import FeatureMap, draw_landmarks, stack
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.flats import (
     Beta2,
@@ -23,8 +25,6 @@ from subspaces.flats.flats import (
     nearest,
     rows_to_fit,
 )
-from subspaces.features import exact
-from subspaces.features.base import FeatureMap, draw_landmarks, stack
 from subspaces.spectral.sparse import SparseRows
 from subspaces.spectral.spectrum import Psi
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Labels
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.flats import Flats
 from subspaces.estimators.kflats import flats_of_labels
+from subspaces.flats.flats import Flats
 
 
 def cluster_flats(x: Array, labels: Labels, n_clusters: int, *, dim: int | None, affine: bool) -> Flats:

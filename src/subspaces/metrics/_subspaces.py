@@ -56,7 +56,7 @@ def principal_angles(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
     >>> principal_angles(line, plane).round(4)
     array([0.7854])
     """
-    from subspaces import flats
+    from subspaces.flats import flats
 
     first, second = _orthonormal(A, name="A"), _orthonormal(B, name="B")
     if len(first) != len(second):
@@ -177,7 +177,7 @@ def _distance(
     first: NDArray[np.float64], second: NDArray[np.float64], distance: Distance, extra_dims: ExtraDims
 ) -> float:
     """Distance in [0, 1] of two spans, given by orthonormal columns (p, d) and (p, e)."""
-    from subspaces import flats
+    from subspaces.flats import flats
 
     sines = np.sin(flats.principal_angles(first, second))
     if extra_dims == "count":

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from subspaces._core.arrays import Array, Indices, namespace, to_host
-from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, lean
 from subspaces._core.validation import check_range
+from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, lean
 from subspaces.rows.sources._checks import block_dtype, check_shape
 from subspaces.rows.sources._recut import rows_at
 

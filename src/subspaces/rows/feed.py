@@ -19,9 +19,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.random import sample_without_replacement
 
-from subspaces._core.arrays import Array, Indices, concatenate, follow, is_dask, is_device_array, is_host, to_device, to_host
-from subspaces.rows.checkpoint import Checkpoint, has_begun
+from subspaces._core.arrays import (
+    Array,
+    Indices,
+    concatenate,
+    follow,
+    is_dask,
+    is_device_array,
+    is_host,
+    to_device,
+    to_host,
+)
 from subspaces._core.validation import check_columns, check_range, check_rows
+from subspaces.rows.checkpoint import Checkpoint, has_begun
 from subspaces.rows.moments import Moments, block_sums, moments_of_sums
 from subspaces.rows.sources import (
     FeedOptions,

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces._core.threads import n_threads
 from subspaces._core.validation import check_integer
 from subspaces.flats.flats import Flats, nearest
+from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces.rows.sources import parse_bytes
 from subspaces.rows.sources._base import BLOCK_BYTES, BLOCK_SHARE
 from subspaces.rows.sources._checks import block_dtype

@@ -22,6 +22,7 @@ from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
 from subspaces.estimators._base import Draw
 from subspaces.metrics._labels import labels_agreement
+from subspaces.selection.voting import matched, named_opinion, opinion
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.spectral.partition import (
     Partition,
@@ -32,7 +33,6 @@ from subspaces.spectral.partition import (
     few_vector_counts,
 )
 from subspaces.spectral.spectrum import Spectrum, compute_spectrum
-from subspaces.selection.voting import matched, named_opinion, opinion
 
 # How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.
 MAX_SPLITS = 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from subspaces.selection.record import Decision
 from subspaces.features import SubspaceFeatures
-from subspaces.spectral.partition import Partition, PartitionChoice
+from subspaces.selection.record import Decision
 from subspaces.selection.search import Search
 from subspaces.selection.voting import Ranking
+from subspaces.spectral.partition import Partition, PartitionChoice
 
 
 def flats_decision(search: Search) -> Decision:

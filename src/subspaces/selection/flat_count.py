@@ -18,9 +18,9 @@ from subspaces.flats.candidates import (
     distance_table,
     sample_rows,
 )
-from subspaces.selection.record import Decision
 from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
 from subspaces.flats.flats import rows_to_fit, squared_distances
+from subspaces.selection.record import Decision
 
 # The number is sought on no more rows and principal columns than these.
 SEARCH_ROWS = 2000

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import Array, Labels
-from subspaces.selection.record import Decision
-from subspaces.spectral.joins import join_by_modularity, part_graphs
 from subspaces.metrics._labels import labels_agreement
+from subspaces.selection.record import Decision
+from subspaces.selection.search import FEW_ROWS_LANDMARKS, PILOT_ROWS, FlatSetting, draw_sample, setting_graph
+from subspaces.spectral.joins import join_by_modularity, part_graphs
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import assign, partition_of_labels, settle
-from subspaces.selection.search import FEW_ROWS_LANDMARKS, PILOT_ROWS, FlatSetting, draw_sample, setting_graph
 from subspaces.spectral.spectrum import embed
 
 # Numbers of clusters whose relative modularity is this near to the largest are as good.

@@ -16,10 +16,16 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, unit_rows
 from subspaces._core.log import report
 from subspaces._core.threads import generators, mapped
-from subspaces.flats.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.features.distance import nearest_weights, usable_flats
+from subspaces.flats.flats import Beta2, as_neighborhood, fit_flats, local_flats, nearest_rows, rows_to_fit
 from subspaces.spectral.landmarks import choose_landmarks
-from subspaces.spectral.partition import SURE_AGREEMENT, PartitionChoice, choose_partition, few_vector_counts, inlier_rows
+from subspaces.spectral.partition import (
+    SURE_AGREEMENT,
+    PartitionChoice,
+    choose_partition,
+    few_vector_counts,
+    inlier_rows,
+)
 from subspaces.spectral.spectrum import Spectrum, compute_spectrum
 
 DIMS = (2, 3, 4, 6, 9)

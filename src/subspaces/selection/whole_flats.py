@@ -11,10 +11,10 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import mapped
-from subspaces.selection.flat_count import codes_by_count
 from subspaces.flats.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.flats import Flats, distances_to, fit_flats
+from subspaces.selection.flat_count import codes_by_count
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import Partition, PartitionChoice, assign, partition_of_labels
 from subspaces.spectral.spectrum import Spectrum

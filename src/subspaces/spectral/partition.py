@@ -18,9 +18,16 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, namespace, unit_rows, within_mad
 from subspaces._core.threads import generators, mapped
 from subspaces.flats.flats import Flats
-from subspaces.spectral.joins import SMALL_CLUSTER, PartGraph, join_by_modularity, join_by_strength, part_graphs, separation
-from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.metrics._labels import labels_agreement
+from subspaces.spectral.joins import (
+    SMALL_CLUSTER,
+    PartGraph,
+    join_by_modularity,
+    join_by_strength,
+    part_graphs,
+    separation,
+)
+from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, modularity, modularity_terms
 from subspaces.spectral.spectrum import AnyPsi, Spectrum, embed, product
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from subspaces import theory
+from subspaces.paper import theory
 from subspaces.paper.reproduce.kept import REMEDY, Kept
 from subspaces.paper.reproduce.machine import environment
 from subspaces.paper.reproduce.runner import Progress

@@ -12,9 +12,8 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option
-from subspaces.flats.flats import principal_angles
 from subspaces.features import FeatureMap
-from subspaces.spectral.spectrum import compute_spectrum, embed
+from subspaces.flats.flats import principal_angles
 from subspaces.paper.theory._curve import Curve
 from subspaces.paper.theory._kernel import check_sizes, describe
 from subspaces.paper.theory._source import (
@@ -27,6 +26,7 @@ from subspaces.paper.theory._source import (
     refuse_sparse,
     settle,
 )
+from subspaces.spectral.spectrum import compute_spectrum, embed
 
 # A kernel known by its closed form alone needs a matrix of n x n.
 MATRIX_ROWS = 6000

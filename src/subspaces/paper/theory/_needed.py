@@ -16,7 +16,6 @@ from subspaces._core.validation import check_integer, check_option, check_positi
 from subspaces.estimators._base import N_STARTS, FeatureClustering
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
-from subspaces.spectral.partition import assign_embedded, plain_partition
 from subspaces.paper.theory._curve import LAW, Curve, Figures, log_slope, mean_over_draws, plain
 from subspaces.paper.theory._eigenspace import Eigenspace, drawn_eigenspace, exact_eigenspace, sine
 from subspaces.paper.theory._kernel import describe, pair_deviations, sample_pairs
@@ -31,6 +30,7 @@ from subspaces.paper.theory._source import (
     refuse_sparse,
     settle,
 )
+from subspaces.spectral.partition import assign_embedded, plain_partition
 
 CRITERIA = {
     "kernel": "the largest error of a kernel entry, as a share of the largest entry",

@@ -15,8 +15,8 @@ from subspaces._core.arrays import Array, like
 from subspaces._core.validation import check_columns, check_integer, check_option, check_rows
 from subspaces.rows.inputs._components import check_room, column_sums, is_wide, principal_components
 from subspaces.rows.inputs._mapped import MappedRows
-from subspaces.saving import save
 from subspaces.rows.sources import RowSource, is_source, open_rows
+from subspaces.saving import save
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]

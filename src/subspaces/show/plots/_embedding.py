@@ -7,7 +7,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subspaces.show.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
+from subspaces.show.plots._look import (
+    GREY,
+    OUTLIER,
+    check_has,
+    cluster_names,
+    label_array,
+    looks,
+    new_axes,
+    on_host,
+    thin,
+)
 
 # A legend of more lines needs another column.
 LEGEND_LINES = 20

@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.validation import check_rows
-from subspaces.show.plots._look import GREY, OUTLIER, check_has, cluster_names, label_array, looks, new_axes, on_host, thin
+from subspaces.show.plots._look import (
+    GREY,
+    OUTLIER,
+    check_has,
+    cluster_names,
+    label_array,
+    looks,
+    new_axes,
+    on_host,
+    thin,
+)
 
 # Where the farthest row is so many times as far as the middle one, only a logarithmic axis shows both.
 FAR = 8.0

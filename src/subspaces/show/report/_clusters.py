@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.cluster_model import MODEL_ROWS, model_clusters
 from subspaces.flats.flats import Flats, distance_row_bytes, distances_to
-from subspaces.spectral.partition import at_most
+from subspaces.rows.preparation import prepare_rows
 from subspaces.show.plots._angles import flat_angles
 from subspaces.show.plots._look import on_host
 from subspaces.show.plots._residuals import _ssc_distances
 from subspaces.show.report._plain import number, numbers
 from subspaces.show.report._subject import Subject
-from subspaces.rows.preparation import prepare_rows
+from subspaces.spectral.partition import at_most
 
 Floats = NDArray[np.float64]
 

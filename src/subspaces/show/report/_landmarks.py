@@ -10,9 +10,9 @@ from scipy.sparse import csr_matrix, issparse, vstack
 
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.flats import Beta2
-from subspaces.spectral.partition import at_most
 from subspaces.show.report._plain import number, numbers
 from subspaces.show.report._subject import Subject
+from subspaces.spectral.partition import at_most
 
 # Landmarks are looked at through so many rows.
 LANDMARK_ROWS = 10_000

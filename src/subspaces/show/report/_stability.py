@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from subspaces.metrics import adjusted_rand, clustering_accuracy, match_labels
-from subspaces.spectral.partition import at_most
 from subspaces.show.plots._look import OUTLIER, cluster_names, label_array, on_host
 from subspaces.show.report._plain import name_text, number
 from subspaces.show.report._subject import Subject
+from subspaces.spectral.partition import at_most
 
 # Refits take this share of the rows, and no more than so many; fewer where time grows with the square of their number.
 ROW_SHARE = 0.8
@@ -77,8 +77,8 @@ def _other_rows(subject: Subject, rng: np.random.RandomState) -> NDArray[np.intp
 
 
 def _most(model: Any) -> int:
-    from subspaces.estimators.ssc import SSC
     from subspaces.estimators.slbf import SLBF
+    from subspaces.estimators.ssc import SSC
 
     return SQUARE_ROWS if isinstance(model, SSC | SLBF) else SAMPLE_ROWS
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from subspaces.selection.confidence import COIN_TOSS
-from subspaces.spectral.partition import SURE_AGREEMENT
 from subspaces.show.report._clusters import ClusterFacts
 from subspaces.show.report._subject import Subject
+from subspaces.spectral.partition import SURE_AGREEMENT
 
 GOOD, FAIR, POOR, NEUTRAL = "good", "fair", "poor", "neutral"
 # Rows below this confidence, or nearer to another flat, are doubtful; so many of them are few, and so many are many.
