@@ -13,9 +13,9 @@ from subspaces import (
     KernelSpectralClustering,
     LandmarkSpectralClustering,
     NystromSpectralClustering,
-    _engine,
 )
 from subspaces.datasets import make_subspaces
+from subspaces.rows import feed as _engine
 
 # Everything is decided on this many rows, so that tests have more and are quick.
 FEW_ROWS = 600

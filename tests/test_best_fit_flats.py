@@ -11,11 +11,15 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_kflats import ODD_ROWS, slow_flats
 
-from subspaces import Beta2, _blocks, candidate_flats, flat_dimension, kflats
+from subspaces import Beta2
+from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
+from subspaces.estimators import kflats
 from subspaces.estimators.kflats import fit_kflats
 from subspaces.estimators.lbf import LBF
 from subspaces.estimators.slbf import SLBF, flat_affinity, flat_scales, votes
+from subspaces.flats import candidates as candidate_flats
+from subspaces.flats import dimension as flat_dimension
 from subspaces.flats.candidates import choose_flats, distance_table
 from subspaces.metrics import clustering_accuracy
 

@@ -16,8 +16,11 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from subspaces import FLS, KernelSpectralClustering, LandmarkSpectralClustering, _checkpoint, _engine, _files, open_rows
+from subspaces import FLS, KernelSpectralClustering, LandmarkSpectralClustering, open_rows
+from subspaces._core import files as _files
 from subspaces.kernels import CustomFeatures
+from subspaces.rows import checkpoint as _checkpoint
+from subspaces.rows import feed as _engine
 from subspaces.rows.sources import LabelWriter
 from subspaces.rows.sources._tables import FileRows
 

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from subspaces import FLS, KFlats, _engine
+from subspaces import FLS, KFlats
+from subspaces.rows import feed as _engine
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -16,7 +16,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
-from subspaces import FLS, KASP, LBF, KFlats, LandmarkSpectralClustering, _engine, open_rows
+from subspaces import FLS, KASP, LBF, KFlats, LandmarkSpectralClustering, open_rows
+from subspaces.rows import feed as _engine
 
 models = pytest.mark.parametrize("name", feeds.MODELS)
 NAMES = [f"column {i}" for i in range(8)]

@@ -19,8 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces import FLS, Beta2, _blocks, feature_clustering
+from subspaces import FLS, Beta2
+from subspaces._core import blocks as _blocks
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
+from subspaces.estimators import _base as feature_clustering
 from subspaces.flats.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.spectrum import embed

@@ -13,10 +13,11 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from subspaces import FLS, search
+from subspaces import FLS
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
+from subspaces.selection import search
 from subspaces.selection.confidence import half_opinions
 from subspaces.selection.record import Choice
 from subspaces.selection.voting import named_scores, opinion

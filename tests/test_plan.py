@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from subspaces import FLS, _engine, plan
+from subspaces import FLS
 from subspaces.datasets import make_subspaces
+from subspaces.rows import feed as _engine
+from subspaces.rows import plan
 from subspaces.rows.sources import open_rows
 
 

@@ -11,8 +11,7 @@ from subspaces._core import blocks as _blocks
 from subspaces._core.arrays import unit_rows
 from subspaces._core.threads import n_threads
 from subspaces.datasets import make_subspaces
-from subspaces.self_expression import ADMM, OMP, ElasticNet, affinity, self_codes
-from subspaces.self_expression import _admm as admm
+from subspaces.self_expression import ADMM, OMP, ElasticNet, admm, affinity, self_codes
 from subspaces.self_expression.base import Interrupted, Patience
 
 SOLVERS = [ADMM(), ADMM(outliers=True), ElasticNet(tol=1e-6), OMP()]
@@ -116,7 +115,7 @@ class TestElasticNet:
         np.testing.assert_allclose(codes, exact, atol=1e-5)
 
     def test_long_codes_are_gathered_in_parts(self, monkeypatch):
-        from subspaces.self_expression import _elastic_net
+        from subspaces.self_expression import elastic_net as _elastic_net
 
         x = planes(30)
         exact = dense(x, ElasticNet(l1_ratio=0.1, tol=1e-9))
