@@ -9,8 +9,8 @@ import reference
 import reference_codes
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from test_kflats import ODD_ROWS, slow_flats
 
+from examples import ODD_ROWS, slow_flats
 from subspaces import Beta2
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces

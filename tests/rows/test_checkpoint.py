@@ -115,7 +115,7 @@ clone(DENSE).fit(opened(path, folder, labels=labels))
 
 
 def run_until_killed(*args):
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])}
     command = [sys.executable, "-c", CHILD, *map(str, args)]
     done = subprocess.run(command, env=environment, capture_output=True, timeout=100, check=False)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
-from test_modularity import planted_graph, ring_graph
 
+from examples import planted_graph, ring_graph
 from subspaces.estimators._base import Draw
 from subspaces.selection.confidence import (
     COIN_TOSS,

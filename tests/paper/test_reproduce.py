@@ -26,7 +26,7 @@ from subspaces.paper.reproduce.robustness import robustness_tasks
 from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
 from subspaces.paper.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAPER = ROOT.parent / "shared" / "paper" / "fast_landmark_subspace_clustering.tex"
 SMALL = {"set": "subspaces", "dims": [2, 2], "ambient_dim": 6, "points_per_subspace": 30}
 

@@ -10,8 +10,8 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
-from test_modularity import planted_graph, random_graph, ring_graph
 
+from examples import planted_graph, random_graph, ring_graph
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral import joins as module
 from subspaces.spectral.joins import (

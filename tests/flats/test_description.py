@@ -5,8 +5,8 @@ from math import log, pi
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
-from test_kflats import ODD_ROWS
 
+from examples import ODD_ROWS
 from subspaces.datasets import make_subspaces
 from subspaces.flats.description import describe, dim_lengths, has_flat_clusters, measure, shortest_code
 

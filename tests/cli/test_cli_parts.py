@@ -401,7 +401,7 @@ class TestDocumentation:
 
     @pytest.fixture
     def page(self):
-        return (Path(__file__).parent.parent / "docs" / "command-line.md").read_text()
+        return (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
 
     def test_every_command_and_option(self, page):
         for command in COMMANDS.values():

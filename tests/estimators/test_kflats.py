@@ -12,6 +12,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from examples import ODD_ROWS, slow_flats
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
 from subspaces.estimators import kflats
@@ -22,29 +23,10 @@ from subspaces.flats.dimension import knee
 from subspaces.flats.flats import principal_angles
 from subspaces.metrics import clustering_accuracy
 
-ODD_ROWS = [
-    ("one row", np.ones((1, 3))),
-    ("two rows", np.eye(2)),
-    ("all rows equal", np.full((20, 4), 3.0)),
-    ("all zero", np.zeros((20, 4))),
-    ("two distinct rows", np.repeat(np.eye(4)[:2], 15, axis=0)),
-    ("constant columns", np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.ones((30, 3))]),
-    ("tiny values", 1e-140 * np.random.default_rng(0).normal(size=(30, 4))),
-    ("large values", 1e150 * np.random.default_rng(0).normal(size=(30, 4))),
-    ("large offset", 1e8 + np.random.default_rng(0).normal(size=(30, 4))),
-    ("booleans", np.random.default_rng(0).random((40, 5)) > 0.5),
-    ("more columns than rows", np.random.default_rng(0).normal(size=(12, 60))),
-    ("list of lists", np.random.default_rng(0).normal(size=(12, 3)).tolist()),
-]
-
 
 @pytest.fixture(scope="module")
 def planes():
     return make_subspaces((2, 2), 6, points_per_subspace=60, outliers=0.1, shuffle=True, random_state=0)
-
-
-def slow_flats(flats):
-    return list(zip(flats.centers, flats.bases, strict=True))
 
 
 def small(**changes):

@@ -18,7 +18,7 @@ from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
 from subspaces.paper.reproduce.task import Outcome, fingerprint
 from subspaces.paper.reproduce.text import text_page
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ACCURACY = {"fls": 0.99, "lbf": 0.7, "ssc": 0.9, "sssc": 0.99, "fls-paper": 0.6, "fls-linear": 0.5, "lbf-paper": 0.55}
 CLAIMS = (
     "kernel_error", "kernel_error_by_rows", "eigenspace_error", "eigenspace_error_by_rows", "perturbation",

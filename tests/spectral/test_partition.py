@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
-from test_modularity import planted_graph, random_graph, ring_graph
 
+from examples import planted_graph, random_graph, ring_graph
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral import partition as module
 from subspaces.spectral.joins import SMALL_CLUSTER, part_graphs

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
-from test_kflats import ODD_ROWS
 
+from examples import ODD_ROWS
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.flats.description import measure, shortest_code
 from subspaces.selection import flat_count as cluster_count
