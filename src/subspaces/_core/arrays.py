@@ -13,6 +13,8 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError, MissingPackageError
+
 # Rows of more columns do not fit into one tile of the kernel for distances on CUDA.
 MAX_TILE_COLUMNS = 128
 
@@ -117,14 +119,14 @@ def to_device(x: NDArray[Any], name: str) -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError(f"device={name!r} needs torch: pip install 'subspaces[gpu]'.") from None
+        raise MissingPackageError(f"device={name!r} needs torch: pip install 'subspaces[gpu]'.") from None
     tensor = torch.from_numpy(np.require(x, requirements="W"))
     try:
         # From pinned memory the copy runs beside the work on the block before.
         return tensor.pin_memory().to(name, non_blocking=True) if name.startswith("cuda") else tensor.to(name)
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
-        raise ValueError(f'device={name!r} cannot be used here ({reason}): give "cpu", "cuda" or "cuda:1".') from None
+        raise InputError(f'device={name!r} cannot be used here ({reason}): give "cpu", "cuda" or "cuda:1".') from None
 
 
 def concatenate(parts: Sequence[Any]) -> Any:

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from subspaces._core.arrays import Array, Labels, is_host, namespace
+from subspaces._core.errors import InputError, UserTypeError
 
 
 def check_rows(
@@ -42,11 +43,11 @@ def _check_device_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_fea
     """The same checks in the array API."""
     xp = namespace(X)
     if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
+        raise InputError("Complex data not supported: pass real and imaginary parts as columns.")
     # What torch would differentiate through is of no use here.
     X = X.detach() if hasattr(X, "detach") else X
     if X.ndim != 2 or not X.shape[0]:
-        raise ValueError(f"Expected 2D array of at least one row, got shape {tuple(X.shape)} instead: reshape X.")
+        raise InputError(f"Expected 2D array of at least one row, got shape {tuple(X.shape)} instead: reshape X.")
     rows: Array = X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
     check_range(rows)
     check_columns(estimator, int(rows.shape[1]), None, reset=reset, min_features=min_features)
@@ -59,7 +60,7 @@ def check_columns(
     """Keep the number of columns, and their names if any, in an estimator, or compare them with those kept."""
     if reset:
         if n_columns < min_features:
-            raise ValueError(f"X has n_features={n_columns}, while a minimum of {min_features} is required.")
+            raise InputError(f"X has n_features={n_columns}, while a minimum of {min_features} is required.")
         estimator.n_features_in_ = n_columns
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)
@@ -67,13 +68,13 @@ def check_columns(
             estimator.__dict__.pop("feature_names_in_", None)
         return
     if n_columns != estimator.n_features_in_:
-        raise ValueError(
+        raise InputError(
             f"X has {n_columns} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
             "features as input: pass the columns of fit."
         )
     known = getattr(estimator, "feature_names_in_", None)
     if names is not None and known is not None and list(names) != list(known):
-        raise ValueError(
+        raise InputError(
             "The columns of X are named otherwise, or in another order, than those of fit: name them alike."
         )
 
@@ -83,15 +84,15 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
     xp = namespace(rows)
     largest = max(float(xp.max(rows)), -float(xp.min(rows)))
     if not largest < np.inf:
-        raise ValueError("Input X contains NaN or infinity: drop or fill such rows.")
+        raise InputError("Input X contains NaN or infinity: drop or fill such rows.")
     number = xp.finfo(rows.dtype)
     if are_all and 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
-        raise ValueError(
+        raise InputError(
             f"X holds no value above {largest:.3g}, whose squares vanish in {rows.dtype}: multiply X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."
         )
     if largest > float(np.sqrt(number.max / (4 * rows.shape[1]))):
-        raise ValueError(
+        raise InputError(
             f"X holds values up to {largest:.3g}, whose squares overflow {rows.dtype}: divide X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."
         )
@@ -100,19 +101,19 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
     """`value` as an int between `low` and `high`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} must be a whole number{_suffix(hint)}")
+        raise UserTypeError(f"{name}={value!r} must be a whole number{_suffix(hint)}")
     if value < low or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise ValueError(f"{name}={value} must be {bounds}{_suffix(hint)}")
+        raise InputError(f"{name}={value} must be {bounds}{_suffix(hint)}")
     return int(value)
 
 
 def check_positive(name: str, value: Any, *, hint: str = "") -> float:
     """`value` as a finite float above zero."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, int | float | np.number):
-        raise TypeError(f"{name}={value!r} must be a positive number{_suffix(hint)}")
+        raise UserTypeError(f"{name}={value!r} must be a positive number{_suffix(hint)}")
     if not 0 < value < np.inf:
-        raise ValueError(f"{name}={value} must be positive and finite{_suffix(hint)}")
+        raise InputError(f"{name}={value} must be positive and finite{_suffix(hint)}")
     return float(value)
 
 
@@ -126,7 +127,7 @@ def check_share(name: str, value: Any) -> None:
     if isinstance(value, bool | np.bool_):
         return
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
-        raise ValueError(f"{name}={value!r} must be True, False or a share between 0 and 1.")
+        raise InputError(f"{name}={value!r} must be True, False or a share between 0 and 1.")
 
 
 def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
@@ -153,7 +154,7 @@ def check_sigma(sigma: Any, dtype: np.dtype[Any]) -> float:
     number = np.finfo(dtype)
     low, high = float(np.sqrt(number.tiny)), float(np.sqrt(number.max / 4))
     if not low < value < high:
-        raise ValueError(f"sigma={value} must be between {low:.3g} and {high:.3g}: its square is no {number.dtype}.")
+        raise InputError(f"sigma={value} must be between {low:.3g} and {high:.3g}: its square is no {number.dtype}.")
     return value
 
 
@@ -164,7 +165,7 @@ def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
     # Identity of type keeps 1 from passing for True.
     if not any(type(value) is type(option) and value == option for option in options):
         shown = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name}={value!r} is not known: use one of {shown}.")
+        raise InputError(f"{name}={value!r} is not known: use one of {shown}.")
 
 
 def _suffix(hint: str) -> str:

@@ -18,6 +18,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError
+
 Bytes = NDArray[np.uint8]
 Folder = str | os.PathLike[str] | None
 
@@ -79,19 +81,19 @@ def _load(path: Path, names: Sequence[str]) -> dict[str, Bytes]:
         with path.open("rb") as stream, np.lib.npyio.NpzFile(stream, allow_pickle=False) as stored:
             return {name: stored[name] for name in names}
     except KeyError as error:
-        raise ValueError(f"{path} lacks an array ({error.args[0]}): {PUT_AGAIN}") from error
+        raise InputError(f"{path} lacks an array ({error.args[0]}): {PUT_AGAIN}") from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is damaged or not a .npz file ({error}): {PUT_AGAIN}") from error
+        raise InputError(f"{path} is damaged or not a .npz file ({error}): {PUT_AGAIN}") from error
 
 
 def _check_array(array: Bytes, archive: Archive, name: str, *, source: str, remedy: str) -> None:
     expected = archive.arrays[name]
     if array.dtype != np.uint8 or array.shape != expected.shape:
-        raise ValueError(f"{source} has {name} of {array.dtype} {array.shape}, not of uint8 {expected.shape}: {remedy}")
+        raise InputError(f"{source} has {name} of {array.dtype} {array.shape}, not of uint8 {expected.shape}: {remedy}")
     if hashlib.sha256(np.ascontiguousarray(array).data).hexdigest() == expected.sha256:
         return
     if archive.download is not None:
-        raise ValueError(f"{source} holds other values in {name} than {archive.what}: {remedy}")
+        raise InputError(f"{source} holds other values in {name} than {archive.what}: {remedy}")
     # Files that people must make themselves cannot be held to the last byte.
     warnings.warn(
         f"{source} holds other values in {name} than the file that published results come from: "
@@ -164,13 +166,13 @@ def parse_idx(contents: bytes, *, source: str) -> Bytes:
     try:
         raw = gzip.decompress(contents)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{source} is not a whole gzip file ({error}): download it again.") from error
+        raise InputError(f"{source} is not a whole gzip file ({error}): download it again.") from error
     # Two zero bytes, the type (8: unsigned bytes), the number of axes, then each length in four bytes.
     n_axes = raw[3] if raw[:3] == b"\0\0\x08" and len(raw) > 3 else 0
     start = 4 + 4 * n_axes
     shape = tuple(int.from_bytes(raw[i : i + 4], "big") for i in range(4, start, 4))
     if not n_axes or len(raw) - start != np.prod(shape, dtype=np.int64):
-        raise ValueError(f"{source} is not a whole IDX file of bytes: download it again.")
+        raise InputError(f"{source} is not a whole IDX file of bytes: download it again.")
     return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape)
 
 
@@ -180,7 +182,7 @@ def parse_pen_digits(contents: bytes, *, source: str) -> tuple[Bytes, Bytes]:
         lines = contents.decode("ascii").split("\n")
         table = np.array([line.split(",") for line in lines if line.strip()], dtype=np.int64)
     except ValueError as error:
-        raise ValueError(f"{source} is not a table of whole numbers ({error}): download it again.") from error
+        raise InputError(f"{source} is not a table of whole numbers ({error}): download it again.") from error
     if table.ndim != 2 or table.shape[1] != 17 or table.min() < 0 or table.max() > 100:
-        raise ValueError(f"{source} is not a table of 16 features and a digit: download it again.")
+        raise InputError(f"{source} is not a table of 16 features and a digit: download it again.")
     return table[:, :16].astype(np.uint8), table[:, 16].astype(np.uint8)

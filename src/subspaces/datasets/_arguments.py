@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer
 
 WholeNumbers = Sequence[int] | NDArray[np.integer[Any]]
@@ -20,10 +21,10 @@ RandomSource = int | np.random.Generator | np.random.RandomState | None
 def whole_numbers(values: object, *, name: str, low: int, high: int | None = None, hint: str) -> list[int]:
     """The items of a list that is not empty, each between `low` and `high`."""
     if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
-        raise TypeError(f"{name}={values!r} must be a list of whole numbers: {hint}.")
+        raise UserTypeError(f"{name}={values!r} must be a list of whole numbers: {hint}.")
     numbers = [check_integer(f"{name}[{i}]", value, low=low, high=high, hint=hint) for i, value in enumerate(values)]
     if not numbers:
-        raise ValueError(f"{name}={values!r} is empty: {hint}.")
+        raise InputError(f"{name}={values!r} is empty: {hint}.")
     return numbers
 
 
@@ -34,18 +35,18 @@ def count_for_each(values: Counts, n_groups: int, *, name: str, groups: str) -> 
         return [check_integer(name, values, low=1, hint=hint)] * n_groups
     numbers = whole_numbers(values, name=name, low=1, hint=hint)
     if len(numbers) != n_groups:
-        raise ValueError(f"{name} has {len(numbers)} items for {n_groups} {groups}: {hint}.")
+        raise InputError(f"{name} has {len(numbers)} items for {n_groups} {groups}: {hint}.")
     return numbers
 
 
 def number_from_zero(value: object, *, name: str, below: float = math.inf, hint: str) -> float:
     """`value` as a float in [0, below)."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} must be a number: {hint}.")
+        raise UserTypeError(f"{name}={value!r} must be a number: {hint}.")
     number = float(value)
     if not 0 <= number < below:
         limits = "finite and not negative" if math.isinf(below) else f"in [0, {below:.6g})"
-        raise ValueError(f"{name}={number:.6g} must be {limits}: {hint}.")
+        raise InputError(f"{name}={number:.6g} must be {limits}: {hint}.")
     return number
 
 

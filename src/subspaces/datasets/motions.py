@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer
 from subspaces.datasets._arguments import (
     Counts,
@@ -115,12 +116,12 @@ def _kind_of_each(kind: object, n_motions: int, *, rng: np.random.Generator) -> 
     listed = [kind] * n_motions if isinstance(kind, str) else kind
     remedy = f"pass 'mixed', one of {KINDS}, or a list of these with one for each motion."
     if not isinstance(listed, Sequence):
-        raise TypeError(f"kind={kind!r} is not a name or a list of names: {remedy}")
+        raise UserTypeError(f"kind={kind!r} is not a name or a list of names: {remedy}")
     if len(listed) != n_motions:
-        raise ValueError(f"kind has {len(listed)} items for {n_motions} motions: {remedy}")
+        raise InputError(f"kind has {len(listed)} items for {n_motions} motions: {remedy}")
     kinds = [known for name in listed for known in KINDS if known == name]
     if len(kinds) != n_motions:
-        raise ValueError(f"kind={kind!r} is not known: {remedy}")
+        raise InputError(f"kind={kind!r} is not known: {remedy}")
     return kinds
 
 

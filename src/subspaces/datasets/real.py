@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_scores
 from subspaces._core.validation import check_integer, check_option
 from subspaces.datasets._archives import (
@@ -171,7 +172,7 @@ def load_yaleb(
         drop = check_integer("drop_components", drop_components, low=0, hint="pass 0 to keep all components")
     images, labels = read_arrays(YALE_B, ["X", "y"], data_home=data_home, download=False)
     if set(labels.tolist()) != set(range(1, N_PERSONS + 1)):
-        raise ValueError(
+        raise InputError(
             f"{YALE_B.file_name} has y from {labels.min()} to {labels.max()}: "
             f"number the persons from 1 to {N_PERSONS}, none left out."
         )
@@ -194,7 +195,7 @@ def _rows_and_labels(
         hint=f"there are {rows.shape[0]} images of {rows.shape[1]} pixels; None returns the pixels",
     )
     if drop >= count:
-        raise ValueError(
+        raise InputError(
             f"drop_components={drop} must be below n_components={count}, or nothing is left: "
             "lower it, or keep more components."
         )
@@ -214,7 +215,7 @@ def _checked_persons(
 ) -> Sequence[int]:
     if persons is not None:
         if n_persons is not None:
-            raise ValueError(f"n_persons={n_persons} and persons={persons!r} are both given: pass one of them.")
+            raise InputError(f"n_persons={n_persons} and persons={persons!r} are both given: pass one of them.")
         hint = "pass a list of numbers of persons, such as [1, 2, 5]"
         return whole_numbers(persons, name="persons", low=1, high=N_PERSONS, hint=hint)
     if n_persons is None:

@@ -8,6 +8,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
 from subspaces.datasets._arguments import (
     Counts,
@@ -127,7 +128,7 @@ def make_subspaces(
     width = check_integer("ambient_dim", ambient_dim, low=2, hint="pass the number of columns")
     subspace_dims = whole_numbers(dims, name="dims", low=1, hint="pass one dimension for each subspace")
     if max(subspace_dims) >= width:
-        raise ValueError(
+        raise InputError(
             f"dims has {max(subspace_dims)}, which must be below ambient_dim={width}: a subspace as large as "
             "the space holds every point; lower it, or raise ambient_dim."
         )
@@ -191,7 +192,7 @@ def _draw_apart(
                 bases.append(basis)
                 break
         else:
-            raise ValueError(
+            raise InputError(
                 f"min_angle={min_angle:.4g} was exceeded by none of {DRAWS_PER_BASIS} draws of subspace "
                 f"{len(bases)} (the best left {widest:.4g}): lower min_angle, raise ambient_dim={width}, or "
                 "ask for fewer or smaller subspaces."

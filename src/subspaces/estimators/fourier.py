@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import UserTypeError
 from subspaces._core.log import report
 from subspaces._core.validation import check_integer
 from subspaces.estimators._base import FeatureClustering
@@ -184,7 +185,7 @@ class KernelSpectralClustering(FeatureClustering):
         super()._check_parameters(x)
         missing = [name for name in ("fit", "transform", "get_params") if not hasattr(self.feature_map, name)]
         if self.feature_map is not None and (missing or isinstance(self.feature_map, type)):
-            raise TypeError(
+            raise UserTypeError(
                 f"feature_map={self.feature_map!r} must be a feature map or transformer, with fit and transform: give "
                 "one of subspaces.features, or wrap a function by CustomFeatures."
             )

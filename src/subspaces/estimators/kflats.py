@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
 from subspaces._core.blocks import row_blocks
+from subspaces._core.errors import InputError
 from subspaces._core.log import report
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import (
@@ -435,7 +436,7 @@ class KFlats(FlatsClustering):
         if isinstance(self.init, str):
             check_option("init", self.init, ("lbf", "random"))
         elif is_auto(self.n_clusters):
-            raise ValueError('n_clusters="auto" leaves labels given as init no meaning: give their number of clusters.')
+            raise InputError('n_clusters="auto" leaves labels given as init no meaning: give their number of clusters.')
         else:
             check_labels("init", self.init, len(x), int(self.n_clusters))
 
@@ -444,12 +445,12 @@ def check_labels(name: str, value: Any, n_rows: int, n_clusters: int) -> None:
     """Whole numbers (n_rows,) from -1 to `n_clusters` - 1."""
     labels = np.asarray(value)
     if labels.shape != (n_rows,) or not np.issubdtype(labels.dtype, np.integer):
-        raise ValueError(
+        raise InputError(
             f"{name} is an array of {labels.dtype} of shape {labels.shape}: give whole numbers, one for each of the "
             f'n_samples={n_rows} rows of X, or "lbf" or "random".'
         )
     if labels.min() < -1 or labels.max() >= n_clusters:
-        raise ValueError(
+        raise InputError(
             f"{name} has labels from {labels.min()} to {labels.max()}: number the clusters from 0 to "
             f"n_clusters - 1 = {n_clusters - 1}, or -1 for rows to be left out."
         )

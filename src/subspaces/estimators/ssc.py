@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array, Labels, follow, is_dask, namespace, to_host
+from subspaces._core.errors import InputError
 from subspaces._core.log import report
 from subspaces._core.validation import (
     check_integer,
@@ -53,11 +54,11 @@ class _SelfExpressive(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[mi
         check_n_clusters(self.n_clusters, x)
         if not isinstance(self.solver, Solver) and not (isinstance(self.solver, str) and self.solver in SOLVERS):
             names = ", ".join(map(repr, SOLVERS))
-            raise ValueError(f"solver={self.solver!r} is not known: use one of {names}, or an object: ADMM(alpha=20).")
+            raise InputError(f"solver={self.solver!r} is not known: use one of {names}, or an object: ADMM(alpha=20).")
         check_option("affine", self.affine, (True, False))
         check_option("normalize", self.normalize, (True, False, "auto"))
         if check_positive("mass", self.mass) > 1:
-            raise ValueError(f"mass={self.mass} must be at most 1: it is the share of each code that is kept.")
+            raise InputError(f"mass={self.mass} must be at most 1: it is the share of each code that is kept.")
         if not is_auto(self.n_components):
             check_integer("n_components", self.n_components, low=1)
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, to_host
 from subspaces._core.blocks import row_blocks
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_option, check_range, check_rows
 from subspaces.spectral.landmarks import choose_landmarks
 from subspaces.spectral.spectrum import Psi
@@ -108,9 +109,9 @@ def check_landmarks(landmarks: ArrayLike, x: Array) -> Array:
     try:
         points = np.array(landmarks, x.dtype)
     except (TypeError, ValueError) as error:
-        raise ValueError(f'landmarks must be "kmeans", "random" or an array of numbers: {error}.') from None
+        raise InputError(f'landmarks must be "kmeans", "random" or an array of numbers: {error}.') from None
     if points.ndim != 2 or points.shape[1] != x.shape[1] or not len(points) or not np.isfinite(points).all():
-        raise ValueError(
+        raise InputError(
             f"landmarks of shape {points.shape} must be finite, with shape (D, {x.shape[1]}) and D >= 1: "
             f"one row per landmark point, with the columns of X."
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces.features.base import FeatureMap
 
 
@@ -61,11 +62,11 @@ class CustomFeatures(FeatureMap):
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
         for name, value in (("function", self.function), ("sampler", self.sampler)):
             if not callable(value):
-                raise TypeError(f"{name}={value!r} must be callable.")
+                raise UserTypeError(f"{name}={value!r} must be callable.")
         self.points_ = self.sampler(x, self.n_components, rng)
         values = np.asarray(self.function(x[:1], self.points_))
         if values.ndim != 2 or len(values) != 1:
-            raise ValueError(f"function(X, points) returned shape {values.shape} for one row: it must return (1, D).")
+            raise InputError(f"function(X, points) returned shape {values.shape} for one row: it must return (1, D).")
         return int(values.shape[1])
 
     def _function(self) -> Callable[[Array], Array]:
@@ -74,10 +75,10 @@ class CustomFeatures(FeatureMap):
     def _values(self, x: Array) -> Array:
         values = np.asarray(self.function(x, self.points_), x.dtype)
         if values.shape != (len(x), self._n_features_out):
-            raise ValueError(
+            raise InputError(
                 f"function(X, points) returned shape {values.shape} for {len(x)} rows: "
                 f"it must return {(len(x), self._n_features_out)}."
             )
         if not np.isfinite(values).all():
-            raise ValueError("function(X, points) returned values that are not finite: f must be bounded.")
+            raise InputError("function(X, points) returned values that are not finite: f must be bounded.")
         return values / float(np.sqrt(self._n_features_out))

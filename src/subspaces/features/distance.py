@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, Indices, is_host, namespace, within_mad
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_option, check_positive, check_sigma, is_auto
 from subspaces.features import exact
 from subspaces.features.base import FeatureMap, draw_landmarks, stack
@@ -385,7 +386,7 @@ class SubspaceFeatures(_DistanceFeatures):
         check_option("measure", self.measure, ("uniform",))
         sigma = check_positive("sigma", self.sigma)
         if self.power != 2:
-            raise ValueError(f"power={self.power} has no known kernel: use 2.")
+            raise InputError(f"power={self.power} has no known kernel: use 2.")
         return exact.uniform_subspace_kernel(X, Y, subspace_dim=self.subspace_dim, sigma=sigma)
 
 

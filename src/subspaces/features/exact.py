@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, hyp1f1, kv
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_option, check_positive
 
 NAMES = ("gaussian", "laplacian", "matern")
@@ -85,7 +86,7 @@ def uniform_subspace_kernel(X: Array, Y: Array, *, subspace_dim: int, sigma: flo
         ratio = (a + k) * (c - a + k) / ((c + 2 * k) * (c + 2 * k + 1) * (c - 0.5 + k) * (k + 1))
         term = -term * ratio * determinant
     if np.any(largest * np.finfo(np.float64).eps > 1e-6 * np.abs(result)):
-        raise ValueError(
+        raise InputError(
             f"sigma={sigma} is too small for rows of norm {float(np.sqrt(max(x2.max(), y2.max()))):.3g}: the series of "
             "this kernel loses all digits; raise sigma, or scale the rows down."
         )

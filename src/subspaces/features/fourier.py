@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_option, check_positive
 from subspaces.features import exact
 from subspaces.features.bandwidth import choose_sigma, known_sigma
@@ -73,7 +74,7 @@ class FourierFeatures(FeatureMap):
         if callable(self.kernel):
             draws = np.asarray(self.kernel(shape, rng), np.float64)
             if draws.shape != shape:
-                raise ValueError(f"kernel(shape, rng) returned shape {draws.shape}: it must return {shape}.")
+                raise InputError(f"kernel(shape, rng) returned shape {draws.shape}: it must return {shape}.")
         else:
             check_option("kernel", self.kernel, exact.NAMES)
             draws = rng.standard_cauchy(shape) if self.kernel == "laplacian" else rng.standard_normal(shape)
@@ -82,7 +83,7 @@ class FourierFeatures(FeatureMap):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     draws /= np.sqrt(rng.chisquare(freedom, shape[1]) / freedom)
         if not np.isfinite(draws).all():
-            raise ValueError(
+            raise InputError(
                 f"kernel={self.kernel!r} with nu={self.nu} drew frequencies that are not finite: raise nu."
             )
         self.frequencies_ = (draws / self.sigma_).astype(x.dtype)

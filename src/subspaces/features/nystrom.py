@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces.features import exact
 from subspaces.features.bandwidth import choose_sigma, known_sigma
 from subspaces.features.base import FeatureMap, draw_landmarks
@@ -89,7 +90,7 @@ class NystromFeatures(FeatureMap):
         columns = np.asarray(self.exact_kernel(x, self.landmarks_), np.float64)
         shape = (len(x), len(self.landmarks_))
         if columns.shape != shape or not np.isfinite(columns).all():
-            raise ValueError(f"kernel(X, Y) returned shape {columns.shape}: it must return finite values, {shape}.")
+            raise InputError(f"kernel(X, Y) returned shape {columns.shape}: it must return finite values, {shape}.")
         return columns
 
     def exact_kernel(self, X: Array, Y: Array) -> Array:

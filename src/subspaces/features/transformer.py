@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces.features.base import FeatureMap
 from subspaces.spectral.modularity import row_stochastic
 from subspaces.spectral.spectrum import Psi
@@ -44,7 +45,7 @@ class TransformerFeatures(FeatureMap):
         self.transformer_ = seeded_clone(self.transformer, rng).fit(x)
         first = self.transformer_.transform(x[:1])
         if not hasattr(first, "shape") or len(first.shape) != 2:
-            raise ValueError(f"{self.transformer!r} returned {type(first).__name__}: it must return a matrix, (n, D).")
+            raise InputError(f"{self.transformer!r} returned {type(first).__name__}: it must return a matrix, (n, D).")
         self._sparse_output = issparse(first)
         return int(first.shape[1])
 
@@ -56,14 +57,14 @@ class TransformerFeatures(FeatureMap):
         psi = csr_matrix(values, dtype=x.dtype) if issparse(values) else np.asarray(values, x.dtype)
         entries: Array = psi if isinstance(psi, np.ndarray) else psi.data
         if psi.shape != (len(x), self._n_features_out) or not np.isfinite(entries).all():
-            raise ValueError(
+            raise InputError(
                 f"{self.transformer!r} returned shape {psi.shape} for {len(x)} rows: "
                 f"it must return finite values, {(len(x), self._n_features_out)}."
             )
         if not self._sparse_output:
             return psi
         if len(entries) and entries.min() < 0:
-            raise ValueError(
+            raise InputError(
                 f"{self.transformer!r} returned sparse features below zero, down to {entries.min():.3g}: "
                 "make them dense, or take a map whose features are not negative."
             )

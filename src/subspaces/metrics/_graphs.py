@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces.metrics._labels import encoded_classes
 
 # Up to this many rows of a class the dense eigenproblem is the faster one.
@@ -127,7 +128,7 @@ def wrong_connection_share(y_true: ArrayLike, coefficients: Any) -> float:
     shares = _wrong_shares(y_true, coefficients)
     connected = shares[~np.isnan(shares)]
     if not len(connected):
-        raise ValueError(
+        raise InputError(
             f"none of the {len(shares)} rows of a class has a connection, and no share of them can be wrong: "
             "pass coefficients that are not all 0; a smaller penalty gives more of them."
         )
@@ -158,7 +159,7 @@ def subspace_preserving_rate(y_true: ArrayLike, coefficients: Any, *, tol: float
     0.75
     """
     if not isinstance(tol, int | float | np.number) or not 0 <= tol < 1:
-        raise ValueError(f"tol={tol!r} must be at least 0 and below 1: it is a share of the coefficients of a row.")
+        raise InputError(f"tol={tol!r} must be at least 0 and below 1: it is a share of the coefficients of a row.")
     shares = _wrong_shares(y_true, coefficients)
     # NaN, the share of rows without connections, compares as not preserved.
     return float(np.mean(shares <= tol))
@@ -184,20 +185,20 @@ def _absolute_weights(matrix: Any, *, n_rows: int) -> Any:
         try:
             matrix = np.asarray(matrix)
         except ValueError as error:
-            raise ValueError("the matrix of connections is a ragged list: pass n rows of n numbers.") from error
+            raise InputError("the matrix of connections is a ragged list: pass n rows of n numbers.") from error
     if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"the matrix of connections has dtype {matrix.dtype}: pass real numbers.")
+        raise UserTypeError(f"the matrix of connections has dtype {matrix.dtype}: pass real numbers.")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"the matrix of connections has shape {matrix.shape}: pass a square one, rows by rows.")
+        raise InputError(f"the matrix of connections has shape {matrix.shape}: pass a square one, rows by rows.")
     if matrix.shape[0] != n_rows:
-        raise ValueError(
+        raise InputError(
             f"y_true has {n_rows} labels and the matrix of connections has {matrix.shape[0]} rows: "
             "pass one label for every row."
         )
     weights = csr_array(matrix, dtype=np.float64, copy=True)
     weights.sum_duplicates()
     if not np.isfinite(weights.data).all():
-        raise ValueError("the matrix of connections has NaN or infinite entries: pass finite numbers.")
+        raise InputError("the matrix of connections has NaN or infinite entries: pass finite numbers.")
     weights.data = np.abs(weights.data)
     # Relative to the largest, because sums of weights must not overflow; no score depends on the scale.
     weights.data /= weights.data.max(initial=0) or 1

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError, UserTypeError
+
 
 @dataclass(frozen=True, slots=True)
 class _Agreement:
@@ -263,7 +265,7 @@ def _encoded_pair(
     true_labels = _label_array(y_true, name="y_true")
     pred_labels = _label_array(y_pred, name="y_pred")
     if len(true_labels) != len(pred_labels):
-        raise ValueError(
+        raise InputError(
             f"y_true has {len(true_labels)} labels and y_pred has {len(pred_labels)}: "
             "pass one true and one predicted label for every row."
         )
@@ -278,7 +280,7 @@ def encoded_classes(y_true: ArrayLike) -> tuple[NDArray[np.int64], list[Any]]:
 def _true_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     codes, classes = _encode(labels)
     if not classes:
-        raise ValueError(
+        raise InputError(
             f"all {len(labels)} labels of y_true are -1, the mark of an outlier, and nothing is left to "
             "score: give classes another number, or pass rows that are not outliers."
         )
@@ -301,17 +303,17 @@ def _label_array(labels: ArrayLike, *, name: str) -> NDArray[Any]:
         if array.dtype.kind in "UT" and not isinstance(labels, np.ndarray):
             array = np.asarray(labels, dtype=object)
     except ValueError as error:
-        raise ValueError(f"{name} is a ragged list: pass one label for every row.") from error
+        raise InputError(f"{name} is a ragged list: pass one label for every row.") from error
     if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}, labels have one dimension: pass {name}.ravel() or a list.")
+        raise InputError(f"{name} has shape {array.shape}, labels have one dimension: pass {name}.ravel() or a list.")
     if not array.size:
-        raise ValueError(f"{name} is empty: pass at least one label.")
+        raise InputError(f"{name} is empty: pass at least one label.")
     if array.dtype.kind == "O":
         array = _from_objects(array, name=name)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(_missing_label(name, int((~np.isfinite(array)).argmax())))
+        raise InputError(_missing_label(name, int((~np.isfinite(array)).argmax())))
     if array.dtype.kind not in "biufUTO":
-        raise TypeError(f"{name} has dtype {array.dtype}: pass labels that are numbers, strings or booleans.")
+        raise UserTypeError(f"{name} has dtype {array.dtype}: pass labels that are numbers, strings or booleans.")
     return array
 
 
@@ -319,16 +321,18 @@ def _from_objects(array: NDArray[np.object_], *, name: str) -> NDArray[Any]:
     values = array.tolist()
     for row, value in enumerate(values):
         if _is_missing(value):
-            raise ValueError(_missing_label(name, row))
+            raise InputError(_missing_label(name, row))
     is_string = [isinstance(value, str) for value in values]
     if not any(is_string):
         numbers = np.array(values)
         if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-            raise TypeError(f"{name} holds {values[0]!r}: pass labels that are numbers, strings or booleans.")
+            raise UserTypeError(f"{name} holds {values[0]!r}: pass labels that are numbers, strings or booleans.")
         return numbers
     for value, string in zip(values, is_string, strict=True):
         if not string and not (isinstance(value, int | float | np.number) and value == -1):
-            raise TypeError(f"{name} mixes strings with {value!r}: make all labels strings, or all of them numbers.")
+            raise UserTypeError(
+                f"{name} mixes strings with {value!r}: make all labels strings, or all of them numbers."
+            )
     return array
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError, UserTypeError
+
 if TYPE_CHECKING:
     from subspaces.flats.flats import Flats
 
@@ -60,7 +62,7 @@ def principal_angles(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
 
     first, second = _orthonormal(A, name="A"), _orthonormal(B, name="B")
     if len(first) != len(second):
-        raise ValueError(
+        raise InputError(
             f"A has {len(first)} rows and B has {len(second)}: pass subspaces of the same space, one row for each "
             "coordinate and one column for each spanning vector."
         )
@@ -161,7 +163,7 @@ def match_subspaces(
     true = _orthonormal_bases(true_bases, name="true_bases")
     fitted = _orthonormal_bases(fitted_bases, name="fitted_bases")
     if len(true[0]) != len(fitted[0]):
-        raise ValueError(
+        raise InputError(
             f"true_bases lie in a space of {len(true[0])} dimensions and fitted_bases in one of {len(fitted[0])}: "
             "pass both in the coordinates of the same space."
         )
@@ -189,7 +191,7 @@ def _orthonormal_bases(bases: Subspaces, *, name: str) -> list[NDArray[np.float6
     """Orthonormal columns (p, d_k) of each of the spans, all with the same p."""
     items = getattr(bases, "bases", bases)
     if isinstance(items, np.ndarray) and items.ndim != 3:
-        raise ValueError(
+        raise InputError(
             f"{name} has shape {items.shape}: pass an array of shape (n_subspaces, p, d), or a list of arrays of "
             "shape (p, d_k); one basis alone goes into a list."
         )
@@ -197,13 +199,15 @@ def _orthonormal_bases(bases: Subspaces, *, name: str) -> list[NDArray[np.float6
         columns = [_orthonormal(item, name=f"{name}[{index}]") for index, item in enumerate(items)]
     except TypeError as error:
         if not hasattr(items, "__iter__"):
-            raise TypeError(f"{name} is a {type(bases).__name__}: pass Flats, a list of bases or an array.") from error
+            raise UserTypeError(
+                f"{name} is a {type(bases).__name__}: pass Flats, a list of bases or an array."
+            ) from error
         raise
     if not columns:
-        raise ValueError(f"{name} is empty: pass at least one subspace.")
+        raise InputError(f"{name} is empty: pass at least one subspace.")
     heights = [len(basis) for basis in columns]
     if len(set(heights)) > 1:
-        raise ValueError(f"{name} have {heights} rows: pass subspaces of one space, all with p rows.")
+        raise InputError(f"{name} have {heights} rows: pass subspaces of one space, all with p rows.")
     return columns
 
 
@@ -214,21 +218,21 @@ def _orthonormal(columns: ArrayLike, *, name: str) -> NDArray[np.float64]:
     try:
         array = np.asarray(columns)
     except ValueError as error:
-        raise ValueError(f"{name} is a ragged list: pass one row for each coordinate, all of one length.") from error
+        raise InputError(f"{name} is a ragged list: pass one row for each coordinate, all of one length.") from error
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has dtype {array.dtype}: pass real numbers.")
+        raise UserTypeError(f"{name} has dtype {array.dtype}: pass real numbers.")
     if array.ndim != 2:
-        raise ValueError(
+        raise InputError(
             f"{name} has shape {array.shape}: pass columns that span the subspace, shape (p, d); "
             "a single vector is one column, vector[:, None]."
         )
     precision = np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps
     wide = array.astype(np.float64)
     if not np.isfinite(wide).all():
-        raise ValueError(f"{name} has NaN or infinite entries: pass finite numbers.")
+        raise InputError(f"{name} has NaN or infinite entries: pass finite numbers.")
     # Unit columns, so that a short vector counts as much as a long one in the rank.
     vectors, values, _ = np.linalg.svd(unit_rows(wide.T).T, full_matrices=False)
     if not values.any():
-        raise ValueError(f"{name} has shape {array.shape} and spans nothing: pass at least one vector that is not 0.")
+        raise InputError(f"{name} has shape {array.shape} and spans nothing: pass at least one vector that is not 0.")
     basis: NDArray[np.float64] = vectors[:, values > values[0] * max(array.shape) * precision]
     return basis

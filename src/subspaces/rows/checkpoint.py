@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from subspaces._core.arrays import to_host
+from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces.rows.sources import RowSource
 
@@ -60,11 +61,11 @@ class Checkpoint:
 
     def _begin(self, run: dict[str, Any]) -> dict[str, Any]:
         if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"checkpoint={str(self.folder)!r} is a file: name a folder.")
+            raise InputError(f"checkpoint={str(self.folder)!r} is a file: name a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
         # A run that was killed before it had begun may leave a file with that beginning.
         if any(not each.name.startswith(f".{RUN_FILE}.") for each in self.folder.iterdir()):
-            raise ValueError(
+            raise InputError(
                 f"checkpoint={str(self.folder)!r} is a folder with files of something else: name an empty one."
             )
         _write(self.folder / RUN_FILE, json.dumps(run, indent=1).encode())
@@ -77,10 +78,10 @@ class Checkpoint:
             known, _ = run["asked"], run["seed"]
             changed = [name for name in known.keys() | asked.keys() if known.get(name) != asked.get(name)]
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise ValueError(f"{path} is damaged: remove the folder and begin again.") from None
+            raise InputError(f"{path} is damaged: remove the folder and begin again.") from None
         if changed:
             name = min(changed)
-            raise ValueError(
+            raise InputError(
                 f"checkpoint={str(self.folder)!r} belongs to another run: {name} was {known.get(name)!r} and is "
                 f"{asked.get(name)!r}; name another folder, or remove this one."
             )
@@ -97,9 +98,9 @@ class Checkpoint:
                 run, done, over = (int(kept[key]) for key in ("run", "done", "over"))
                 sums = tuple(kept[f"sum{i}"] for i in range(len(kept.files) - 3))
         except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is damaged ({error}): remove it, and its pass begins again.") from None
+            raise InputError(f"{path} is damaged ({error}): remove it, and its pass begins again.") from None
         if run != self._run:
-            raise ValueError(f"{path} belongs to another run: remove it, and its pass begins again.")
+            raise InputError(f"{path} belongs to another run: remove it, and its pass begins again.")
         return done, sums, bool(over)
 
     def save(

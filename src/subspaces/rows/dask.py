@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from subspaces._core.arrays import Array, Indices, namespace, to_host
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_range
 from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, lean
 from subspaces.rows.sources._checks import block_dtype, check_shape
@@ -53,7 +54,7 @@ class DaskFeed(BlockFeed):
             sums = [dask.delayed(_add)(sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
         (found,) = dask.compute(sums[0])
         if found is None:
-            raise ValueError(NO_ROWS)
+            raise InputError(NO_ROWS)
         return found
 
     def map(self, function: BlockFunction) -> Any:
@@ -83,7 +84,7 @@ class DaskFeed(BlockFeed):
         for part, size in zip(self._parts(), self._x.chunks[0], strict=True):
             if size:
                 return dask.compute(dask.delayed(_rows_at)(part, np.arange(min(size, count))))[0]
-        raise ValueError(NO_ROWS)
+        raise InputError(NO_ROWS)
 
     def _take(self, index: Indices) -> Array:
         import dask
@@ -107,7 +108,7 @@ def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
         return collection, None
     # Objects of `dask.delayed` have every attribute that they are asked for.
     if not isinstance(getattr(collection, "npartitions", None), int) or not hasattr(collection, "to_dask_array"):
-        raise TypeError(f"X is a Dask {type(collection).__name__}: pass a Dask array (n, p) or dataframe.")
+        raise UserTypeError(f"X is a Dask {type(collection).__name__}: pass a Dask array (n, p) or dataframe.")
     names = list(getattr(collection, "columns", ()))
     named = all(isinstance(name, str) for name in names)
     return collection.to_dask_array(), tuple(names) if named else None

@@ -30,6 +30,7 @@ from subspaces._core.arrays import (
     to_device,
     to_host,
 )
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_columns, check_range, check_rows
 from subspaces.rows.checkpoint import Checkpoint, has_begun
 from subspaces.rows.moments import Moments, block_sums, moments_of_sums
@@ -197,7 +198,7 @@ class SourceFeed(BlockFeed):
                     self._keep(name, number, totals)
                     done = number
         if totals is None:
-            raise ValueError(NO_ROWS)
+            raise InputError(NO_ROWS)
         totals = tuple(map(to_host, totals))
         if not over:
             self._keep(name, done, totals, over=True)
@@ -279,7 +280,7 @@ class SourceFeed(BlockFeed):
     def _first_rows(self, count: int) -> Array:
         for block in self._source.blocks():
             return to_host(block[: min(count, block.shape[0]), :])
-        raise ValueError(NO_ROWS)
+        raise InputError(NO_ROWS)
 
     def _take(self, index: Indices) -> Array:
         return to_host(self._source.take(index))

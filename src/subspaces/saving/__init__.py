@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import subspaces
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.files import new_file
 from subspaces.saving._archive import read_archive, write_archive
 from subspaces.saving._classes import ESTIMATORS, name_of
@@ -34,7 +35,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """
     name = name_of(model)
     if name not in ESTIMATORS:
-        raise TypeError(
+        raise UserTypeError(
             f"{type(model).__module__}.{type(model).__qualname__} cannot be saved: only the estimators of subspaces "
             "can, and no subclasses of them; pickle or joblib keep others."
         )
@@ -80,7 +81,7 @@ def load(path: str | os.PathLike[str]) -> Any:
                 raise Damaged(f"it tells of {document['class']} and holds {type(model).__name__}")
             _check_works(model, {size for array in arrays for size in array.shape})
         except Damaged as error:
-            raise ValueError(f"{source} is no saved model that can be loaded: {error}.") from None
+            raise InputError(f"{source} is no saved model that can be loaded: {error}.") from None
     return model
 
 

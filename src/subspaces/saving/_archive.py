@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError
 from subspaces.saving._codec import ARRAY_KINDS, Damaged
 
 DOCUMENT = "model.json"
@@ -57,7 +58,7 @@ def write_archive(stream: IO[bytes], document: dict[str, Any], arrays: Sequence[
     """Write both; arrays go out in pieces."""
     text = json.dumps(document, indent=1, allow_nan=False).encode()
     if len(text) > MAX_DOCUMENT_BYTES:
-        raise ValueError(
+        raise InputError(
             f"the model holds {len(text) >> 20} MiB of values that are not in arrays, and {MAX_DOCUMENT_BYTES >> 20} "
             "can be saved: give parameters as NumPy arrays, not as lists."
         )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import is_dask, is_device_array, to_host
+from subspaces._core.errors import UserTypeError
 from subspaces.saving._classes import HOMES, class_of, fits, name_of
 
 # Lists in lists, and so on, no deeper than this.
@@ -47,7 +48,7 @@ class Encoder:
         if value is None or type(value) in (bool, int, str):
             return value
         if depth > DEPTH:
-            raise TypeError(f"{where} cannot be saved: it is nested more than {DEPTH} deep; make it flatter.")
+            raise UserTypeError(f"{where} cannot be saved: it is nested more than {DEPTH} deep; make it flatter.")
         if type(value) is float:
             return value if math.isfinite(value) else {TAG: "float", "value": repr(value)}
         if isinstance(value, np.generic):
@@ -63,7 +64,7 @@ class Encoder:
             self._known[id(value)] = found
             self._alive.append(value)
         if self._known[id(value)] is None:
-            raise TypeError(f"{where} cannot be saved: it holds itself; pickle and joblib keep it.")
+            raise UserTypeError(f"{where} cannot be saved: it holds itself; pickle and joblib keep it.")
         return self._known[id(value)]
 
     def _items(self, values: Sequence[Any], where: str, depth: int) -> list[Any]:
@@ -134,7 +135,7 @@ class Encoder:
         if array.dtype.kind == "O" and array.ndim == 1 and all(type(each) is str for each in array):
             return {TAG: "strings", "items": array.tolist()}
         if array.dtype.kind not in ARRAY_KINDS:
-            raise TypeError(f"{where} cannot be saved: it is an array of {array.dtype}; give one of numbers.")
+            raise UserTypeError(f"{where} cannot be saved: it is an array of {array.dtype}; give one of numbers.")
         self.arrays.append(array)
         number = len(self.arrays) - 1
         if array.flags.c_contiguous or array.flags.f_contiguous:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from subspaces._core.errors import InputError, MissingPackageError
+
 # A table fits a terminal of this many columns, none of its cells is wider than that, and it has no more rows.
 TABLE_WIDTH = 96
 CELL_WIDTH = 40
@@ -44,7 +46,7 @@ class Decision:
         # Copies: a mapping that its maker goes on writing into must not change what was decided.
         candidates = tuple({key: _unboxed(value) for key, value in each.items()} for each in self.candidates)
         if not 0 <= self.winner < len(candidates):
-            raise ValueError(
+            raise InputError(
                 f"winner={self.winner} of the decision {self.name!r} must be the index of one of its "
                 f"{len(candidates)} candidates"
             )
@@ -116,7 +118,7 @@ class Choice:
         The figure is that of `choice.plot()[0].figure`. Give `ax` to draw a single decision into it.
         """
         if ax is not None and len(self) > 1:
-            raise ValueError(
+            raise InputError(
                 f"ax has room for one decision, and there are {len(self)}: leave it out, or draw one of them by "
                 f"choice[{self.decisions[0].name!r}].plot(ax)"
             )
@@ -298,7 +300,7 @@ def _new_axes(heights: Sequence[float]) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError("the picture needs matplotlib: pip install matplotlib") from None
+        raise MissingPackageError("the picture needs matplotlib: pip install matplotlib") from None
 
     figsize = (PICTURE_WIDTH, sum(heights))
     figure, grid = pyplot.subplots(len(heights), 1, figsize=figsize, height_ratios=heights, squeeze=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from subspaces._core.arrays import Array, Indices, device, follow, like, namespace, to_host
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_positive
 from subspaces.self_expression.base import (
     Coder,
@@ -73,7 +74,7 @@ class ElasticNet(Solver):
         alpha, tol = check_positive("alpha", self.alpha), check_positive("tol", self.tol)
         l1_ratio = check_positive("l1_ratio", self.l1_ratio, hint="give a share between 0 and 1")
         if l1_ratio >= 1:
-            raise ValueError(f'l1_ratio={l1_ratio} must be below 1: solver="admm" is the l1 norm alone.')
+            raise InputError(f'l1_ratio={l1_ratio} must be below 1: solver="admm" is the l1 norm alone.')
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         dictionary = homogeneous(x, typical_length(x)) if affine else x
         return lambda rows, patience: solve_elastic_net(

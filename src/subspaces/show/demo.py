@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_digits
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError, MissingPackageError
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import FLS
 from subspaces.metrics import clustering_accuracy
@@ -93,9 +94,9 @@ def check_picture(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+        raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise ValueError(f"--picture {path} must end in .png, .pdf or .svg")
+        raise InputError(f"--picture {path} must end in .png, .pdf or .svg")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"--picture {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces.paper.reproduce.beyond import BEYOND_METHODS, beyond_tasks
 from subspaces.paper.reproduce.grid import grids
@@ -49,14 +50,14 @@ def reproduce(
         # It has no methods: some of them are no call for it.
         chosen = [name for name in chosen if name != "theory"]
     if draws is not None and not 1 <= draws <= MOST_DRAWS:
-        raise ValueError(f"--draws {draws} must be between 1 and {MOST_DRAWS:,}.")
+        raise InputError(f"--draws {draws} must be between 1 and {MOST_DRAWS:,}.")
     if jobs is not None and jobs < 1:
-        raise ValueError(f"--jobs {jobs} must be at least 1.")
+        raise InputError(f"--jobs {jobs} must be at least 1.")
     plan = {name: _tasks(name, keys, draws, device) for name in chosen if name != "theory"}
     plan = {name: tasks for name, tasks in plan.items() if tasks}
     if not plan and "theory" not in chosen:
         offered = sorted({key for name in chosen for key in OFFERED[name]})
-        raise ValueError(f"--methods {methods}: {' and '.join(chosen)} has none of them, but {', '.join(offered)}.")
+        raise InputError(f"--methods {methods}: {' and '.join(chosen)} has none of them, but {', '.join(offered)}.")
     _check(chosen, plan, device)
     _check_folder(out)
     for name in chosen:
@@ -78,7 +79,7 @@ def chosen_experiments(which: Sequence[str]) -> list[str]:
     """The experiments that these words name, in order, each once."""
     for name in which:
         if name not in (*EXPERIMENTS, "all"):
-            raise ValueError(f"reproduce {name}: there is no such table; use {', '.join(EXPERIMENTS)} or all.")
+            raise InputError(f"reproduce {name}: there is no such table; use {', '.join(EXPERIMENTS)} or all.")
     everything = not which or "all" in which
     return [name for name in EXPERIMENTS if everything or name in which]
 
@@ -90,10 +91,10 @@ def chosen_methods(text: str | None) -> list[str] | None:
     keys = [key.strip().lower() for key in text.split(",") if key.strip()]
     known = f"use {', '.join(METHODS)}, with commas between."
     if not keys:
-        raise ValueError(f"--methods {text!r} names no method; {known}")
+        raise InputError(f"--methods {text!r} names no method; {known}")
     unknown = [key for key in keys if key not in METHODS]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"--methods {text}: {', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known; {known}"
         )
     return list(dict.fromkeys(keys))
@@ -127,10 +128,10 @@ def _check_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise ValueError(f"--out {out} is a file: name a folder.") from None
+        raise InputError(f"--out {out} is a file: name a folder.") from None
     for name in (PAGE, *(f"{each}.json" for each in EXPERIMENTS), *(f"{each}.png" for each in PICTURES)):
         if (out / name).is_dir():
-            raise ValueError(f"{out / name} is a folder, and a file goes there: move it away, or change --out.")
+            raise InputError(f"{out / name} is a folder, and a file goes there: move it away, or change --out.")
     write_whole(out / ".writable", b"")
     (out / ".writable").unlink(missing_ok=True)
     # Others in the folder make the page with them.

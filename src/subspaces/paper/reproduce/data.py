@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.errors import InputError
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
 from subspaces.paper.reproduce.task import Spec
 
@@ -38,7 +39,7 @@ def _load(text: str, seed: int) -> tuple[Rows, Classes]:
         return load_pendigits(**spec)
     if name == "faces":
         return load_yaleb(spec.pop("n_persons"), **spec, random_state=seed)
-    raise ValueError(f"there is no data set {name!r}.")
+    raise InputError(f"there is no data set {name!r}.")
 
 
 def fetch(names: Iterable[str]) -> None:

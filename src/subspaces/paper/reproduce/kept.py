@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
 
@@ -34,18 +35,18 @@ class Kept:
         except FileNotFoundError:
             return {"experiment": self.experiment, "format": FORMAT, "environments": [], "cells": {}}
         except UnicodeDecodeError:
-            raise ValueError(f"{self.path} is damaged (not text): {REMEDY}") from None
+            raise InputError(f"{self.path} is damaged (not text): {REMEDY}") from None
         try:
             record = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{self.path} is damaged ({error}): {REMEDY}") from None
+            raise InputError(f"{self.path} is damaged ({error}): {REMEDY}") from None
         if not isinstance(record, dict) or record.get("experiment") != self.experiment:
-            raise ValueError(f"{self.path} does not hold results of `reproduce {self.experiment}`: {REMEDY}")
+            raise InputError(f"{self.path} does not hold results of `reproduce {self.experiment}`: {REMEDY}")
         if not _is_whole(record.get("format")) or record["format"] != FORMAT:
-            raise ValueError(f"{self.path} has format {record.get('format')!r}, not {FORMAT}: {REMEDY}")
+            raise InputError(f"{self.path} has format {record.get('format')!r}, not {FORMAT}: {REMEDY}")
         # The curves of the theory have no cells; they are checked where they are drawn.
         if not _well_formed(record, with_cells=self.experiment != "theory"):
-            raise ValueError(f"{self.path} is damaged (it does not hold what was written): {REMEDY}")
+            raise InputError(f"{self.path} is damaged (it does not hold what was written): {REMEDY}")
         return record
 
     def missing(self, tasks: list[Task]) -> list[Task]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from subspaces._core.errors import InputError, MissingPackageError
 from subspaces.metrics import clustering_accuracy
 from subspaces.paper.reproduce.data import load
 from subspaces.paper.reproduce.estimators import build
@@ -50,6 +51,6 @@ def check_device(device: str) -> None:
     try:
         torch = import_module("torch")
     except ImportError:
-        raise ImportError(f"--device {device} needs torch: pip install torch") from None
+        raise MissingPackageError(f"--device {device} needs torch: pip install torch") from None
     if not torch.cuda.is_available():
-        raise ValueError(f"--device {device}: torch sees no CUDA device here; leave --device out to run on the CPU.")
+        raise InputError(f"--device {device}: torch sees no CUDA device here; leave --device out to run on the CPU.")

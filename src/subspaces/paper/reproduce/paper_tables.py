@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from subspaces._core.errors import InputError
 from subspaces.paper.reproduce._published import DIGITS, PUBLISHED, SYNTHETIC, Printed
 from subspaces.paper.reproduce.methods import METHODS, Method, rough_seconds
 from subspaces.paper.reproduce.task import Spec, Task
@@ -44,7 +45,7 @@ class Table:
     def printed(self, method: Method, cell: Cell) -> Printed | None:
         """What the paper prints for the method; None is N/A."""
         if method.paper is None:
-            raise ValueError(f"the paper has no row of {method.title}.")
+            raise InputError(f"the paper has no row of {method.title}.")
         return PUBLISHED[self.published][method.paper][self.cells.index(cell)]
 
 

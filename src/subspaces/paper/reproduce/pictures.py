@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from subspaces._core.errors import MissingPackageError
 from subspaces.paper.reproduce import robustness, tradeoff
 from subspaces.paper.reproduce.methods import METHODS
 
@@ -40,7 +41,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+        raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
 
 
 def points(record: Mapping[str, Any]) -> dict[str, dict[str, list[Point]]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from subspaces._core.errors import InputError
 from subspaces.paper import theory
 from subspaces.paper.reproduce.kept import REMEDY, Kept
 from subspaces.paper.reproduce.machine import environment
@@ -41,6 +42,6 @@ def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
         # Whatever a damaged file holds, and drawing trips over.
         if fresh:
             raise
-        raise ValueError(f"{kept.path} is damaged: {REMEDY}") from error
+        raise InputError(f"{kept.path} is damaged: {REMEDY}") from error
     finally:
         unfinished.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_option
 from subspaces.features import FeatureMap
 from subspaces.flats.flats import principal_angles
@@ -164,14 +165,14 @@ def exact_eigenspace(source: Source, x: Array, n_vectors: int) -> Eigenspace:
         found = feature_eigenspace(limit, x, n_vectors)
         if found is not None:
             return found
-        raise ValueError(f"the kernel of {source.reference} has rows without positive degree: raise sigma.")
+        raise InputError(f"the kernel of {source.reference} has rows without positive degree: raise sigma.")
     if len(x) > MATRIX_ROWS:
-        raise ValueError(
+        raise InputError(
             f"X has n_samples={len(x)} rows, and the exact kernel matrix is n x n: pass at most {MATRIX_ROWS} rows."
         )
     found = matrix_eigenspace(source.matrix(x, x), n_vectors)
     if found is None:
-        raise ValueError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
+        raise InputError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
     return found
 
 
@@ -230,7 +231,7 @@ def _check(
     check_integer("n_reference", n_reference, low=1)
     high = min(sizes[0] - 1, n_rows - 2)
     if high < 1:
-        raise ValueError(
+        raise InputError(
             f"n_features={sizes[0]} and {n_rows} rows have no eigenvectors and a gap: pass at least 2 and 3."
         )
     hint = f"of n_features={sizes[0]} and {n_rows} rows no more have eigenvectors and a gap"

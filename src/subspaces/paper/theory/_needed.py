@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_option, check_positive
 from subspaces.estimators._base import N_STARTS, FeatureClustering
 from subspaces.features import FeatureMap, SubspaceFeatures
@@ -161,11 +162,11 @@ def landmarks_needed(
         feature_map = SubspaceFeatures(subspace_dim=DEFAULT_DIM, landmarks="random")
     all_rows, features = check_map(X, feature_map)
     if given is None and all_rows.shape[1] == 1:
-        raise ValueError("X has one column, which leaves no room for a line: pass feature_map=LandmarkFeatures().")
+        raise InputError("X has one column, which leaves no room for a line: pass feature_map=LandmarkFeatures().")
     if given is None and all_rows.shape[1] <= DEFAULT_DIM:
         features.set_params(subspace_dim=all_rows.shape[1] - 1)
     if len(all_rows) < MIN_ROWS:
-        raise ValueError(
+        raise InputError(
             f"X has n_samples={len(all_rows)} rows: pass at least {MIN_ROWS}; with fewer, every row can be a landmark."
         )
     if n_clusters is None and isinstance(feature_map, FeatureClustering):
@@ -176,7 +177,7 @@ def landmarks_needed(
     if criterion == "kernel":
         refuse_sparse(features)
     elif n_clusters is None:
-        raise ValueError(f'criterion="{criterion}" needs n_clusters: give it, or use criterion="kernel".')
+        raise InputError(f'criterion="{criterion}" needs n_clusters: give it, or use criterion="kernel".')
 
     x = all_rows[rng.choice(len(all_rows), min(len(all_rows), sample_rows), replace=False)]
     features = settle(features, x, rng)
@@ -188,7 +189,7 @@ def landmarks_needed(
         hint = f"{n_reference} landmarks stand for very many; raise sample_rows={sample_rows} for larger pilots"
         sizes = check_counts("pilots", pilots, low=low, high=n_reference // 2, hint=hint)
     if len(sizes) < 2:
-        raise ValueError(f"pilots={sizes} are too few for a slope: give at least two, or pass more rows.")
+        raise InputError(f"pilots={sizes} are too few for a slope: give at least two, or pass more rows.")
     source = make_source(features, x, n_reference=n_reference, rng=rng)
     errors, gap = pilot_errors(source, x, criterion, n_clusters or 2, sizes, draws, rng)
     parameters = {**describe(features), "n_rows": len(x), "reference": source.reference}

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import svds
 from sklearn.utils import check_random_state
 
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
 from subspaces.paper.theory._curve import Figures, plain
 from subspaces.paper.theory._kernel import describe
@@ -141,7 +142,7 @@ def perturbation(
     x, features = check_map(X, feature_map)
     refuse_sparse(features)
     if not 3 <= len(x) <= MOST_ROWS:
-        raise ValueError(
+        raise InputError(
             f"X has n_samples={len(x)} rows, and matrices are n x n: pass 3 to {MOST_ROWS} rows, or a sample."
         )
     check_landmark_counts(features, sizes, len(x))
@@ -209,7 +210,7 @@ def _top_vectors(matrix: Figures) -> tuple[Figures, Figures]:
     """The three largest eigenvalues of a kernel matrix (n, n) once normalised, and their vectors (n, 3)."""
     degrees = matrix.sum(axis=1)
     if not (degrees > 0).all():
-        raise ValueError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
+        raise InputError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
     scale = degrees**-0.5
     # All of them: a search for the three largest fails where many are alike.
     values, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from subspaces._core.errors import InputError, MissingPackageError
 from subspaces.paper.theory._curve import AXES, LAW, Curve, log_slope, mean_over_draws
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def new_axes(ax: Any) -> Any:
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+            raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
         _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="0.92", linewidth=0.7)
@@ -50,7 +51,7 @@ def plot_curve(curve: Curve, ax: Any = None) -> Any:
 def plot_together(curves: dict[str, Curve], measure: str, ax: Any) -> Any:
     """One measure of several curves in one picture."""
     if not curves:
-        raise ValueError("curves is empty: pass at least one.")
+        raise InputError("curves is empty: pass at least one.")
     new_axes(ax)
     for index, (name, curve) in enumerate(curves.items()):
         table = curve.measures[measure]
@@ -172,6 +173,6 @@ def new_figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+        raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
     figure = Figure(figsize=(5 * n_columns, 4 * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)

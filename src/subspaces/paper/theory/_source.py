@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, check_rows, is_auto
 from subspaces.estimators._base import FeatureClustering
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures
@@ -151,15 +152,15 @@ def check_map(X: ArrayLike, feature_map: Any) -> tuple[Array, FeatureMap]:
         features = clone(feature_map)
         rows = check_rows(features, X, reset=True)
     else:
-        raise TypeError(
+        raise UserTypeError(
             f"feature_map={feature_map!r} must be a map of subspaces.features, or a fitted estimator such as FLS."
         )
     if len(rows) < 2:
-        raise ValueError(f"X has n_samples={len(rows)} rows: pass at least two, a kernel is about pairs.")
+        raise InputError(f"X has n_samples={len(rows)} rows: pass at least two, a kernel is about pairs.")
     if "n_components" not in features.get_params():
-        raise ValueError(f"{features!r} has a fixed number of features: give a map with the parameter n_components.")
+        raise InputError(f"{features!r} has a fixed number of features: give a map with the parameter n_components.")
     if not isinstance(getattr(features, "landmarks", ""), str):
-        raise ValueError(
+        raise InputError(
             'landmarks are given as points, so that their number cannot change: use landmarks="random" or "kmeans".'
         )
     return rows, features
@@ -176,7 +177,7 @@ def settle(features: FeatureMap, x: Array, rng: np.random.RandomState) -> Featur
 def refuse_sparse(features: FeatureMap) -> None:
     """Refuse a map without a limit kernel."""
     if features.is_sparse:
-        raise ValueError(
+        raise InputError(
             f"{features!r} keeps only the nearest landmarks of a row, so that its kernel changes with their number and "
             'has no limit: use n_nearest=None, or ask for the criterion "eigenspace" or "labels" of landmarks_needed.'
         )
@@ -190,14 +191,14 @@ def check_counts(name: str, counts: Any, *, low: int = 1, high: int | None = Non
     values = counts if isinstance(counts, Iterable) and not isinstance(counts, str) else (counts,)
     checked = tuple(sorted({check_integer(name, value, low=low, high=high, hint=hint) for value in values}))
     if not checked:
-        raise ValueError(f"{name}={counts!r} is empty: give at least one number.")
+        raise InputError(f"{name}={counts!r} is empty: give at least one number.")
     return checked
 
 
 def check_landmark_counts(features: FeatureMap, counts: Sequence[int], n_rows: int) -> None:
     """Refuse more landmarks than rows, which would silently be fewer."""
     if draws_rows(features) and getattr(features, "landmarks", "") != "random" and max(counts) >= n_rows:
-        raise ValueError(
+        raise InputError(
             f"n_features={max(counts)} must be below {n_rows}, the number of rows that landmarks are made of: lower it."
         )
 

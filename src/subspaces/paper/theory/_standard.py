@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_option
 from subspaces.datasets import make_subspaces
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
@@ -192,7 +193,7 @@ def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _check_steps(curves: Mapping[str, Any], steps: tuple[str, ...]) -> None:
     missing = set(steps) - set(curves)
     if missing:
-        raise ValueError(f"curves lack {', '.join(sorted(missing))}: pass what theory.curves returns.")
+        raise InputError(f"curves lack {', '.join(sorted(missing))}: pass what theory.curves returns.")
 
 
 def _rows(count: int, rng: np.random.RandomState) -> NDArray[np.float64]:

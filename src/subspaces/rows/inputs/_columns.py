@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from subspaces._core.errors import InputError, UserTypeError
+
 Selection = str | Sequence[str | int]
 
 SHOWN = 40
@@ -78,11 +80,11 @@ def choose(
     apart = {truth_at, names_at} - {None}
     if columns is not None and apart & set(chosen):
         both = names[min(position for position in chosen if position in apart)]
-        raise ValueError(f"column {shown(both)} is asked for both as a column of rows and as truth or names: choose.")
+        raise InputError(f"column {shown(both)} is asked for both as a column of rows and as truth or names: choose.")
     left_out = apart | set(() if drop is None else _positions(drop, names, where, "drop"))
     rows = [position for position in chosen if position not in left_out]
     if not rows:
-        raise ValueError(f"{where} has no column left to make rows of: it has {listed(names)}; drop fewer.")
+        raise InputError(f"{where} has no column left to make rows of: it has {listed(names)}; drop fewer.")
     return Wanted(rows, columns is not None, truth_at, names_at)
 
 
@@ -93,10 +95,12 @@ def entries_of(selection: Selection, what: str) -> list[str | int]:
     elif isinstance(selection, Sequence):
         entries = list(selection)
     else:
-        raise TypeError(f"{what}={shown(selection)} must be a list of names, numbers from 1 on, or ranges as '2-5'.")
+        raise UserTypeError(
+            f"{what}={shown(selection)} must be a list of names, numbers from 1 on, or ranges as '2-5'."
+        )
     good = all(isinstance(entry, str | int | np.integer) and not isinstance(entry, bool) for entry in entries)
     if not good or not entries or "" in entries:
-        raise ValueError(f"{what}={shown(selection)} must hold names, numbers from 1 on, or ranges as '2-5'.")
+        raise InputError(f"{what}={shown(selection)} must hold names, numbers from 1 on, or ranges as '2-5'.")
     return entries
 
 
@@ -117,16 +121,16 @@ def _exact(selection: ExactNames, names: Sequence[str], where: str) -> list[int]
     missing = [name for name in selection if name not in at]
     if missing:
         plural = "s" * (len(missing) > 1)
-        raise ValueError(f"{where} has no column{plural} {listed(missing)}: it has {listed(names, 10)}.")
+        raise InputError(f"{where} has no column{plural} {listed(missing)}: it has {listed(names, 10)}.")
     return [at[name] for name in selection]
 
 
 def _one(entry: str | int, names: Sequence[str], where: str, what: str) -> int:
     if not isinstance(entry, str | int | np.integer) or isinstance(entry, bool):
-        raise TypeError(f"{what}={shown(entry)} must be the name of a column or its number from 1 on.")
+        raise UserTypeError(f"{what}={shown(entry)} must be the name of a column or its number from 1 on.")
     found = _entry(entry, names, where, what)
     if len(found) != 1:
-        raise ValueError(f"{what}={shown(entry)} names {len(found)} columns: name one.")
+        raise InputError(f"{what}={shown(entry)} names {len(found)} columns: name one.")
     return found[0]
 
 
@@ -139,10 +143,10 @@ def _entry(entry: str | int, names: Sequence[str], where: str, what: str) -> lis
     if ends is None:
         if text in names:
             return [names.index(text)]
-        raise ValueError(f"{where} has no column {shown(entry)} ({what}): {_nearest(text, names)}.")
+        raise InputError(f"{where} has no column {shown(entry)} ({what}): {_nearest(text, names)}.")
     first, last = int(ends[1]), int(ends[2] or ends[1])
     if not 1 <= first <= last <= len(names):
-        raise ValueError(
+        raise InputError(
             f"{what}={shown(entry)} is no column of {where}: its columns are numbered from 1 to {len(names)}."
         )
     return list(range(first - 1, last))

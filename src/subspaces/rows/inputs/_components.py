@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
+from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_directions
 from subspaces._core.validation import check_range
 from subspaces.rows.moments import block_sums, moments_of_sums
@@ -55,7 +56,7 @@ def column_sums(source: RowSource, *, products: bool) -> ColumnSums:
             more, sums, squared = len(rows), centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred)
         count, total, squares = count + more, total + sums, squares + squared
     if origin is None or largest is None:
-        raise ValueError("X has no rows: a minimum of 1 is required.")
+        raise InputError("X has no rows: a minimum of 1 is required.")
     if products:
         found = moments_of_sums(count, total, squares, origin)
         return ColumnSums(found.n_rows, found.mean, np.diag(found.scatter).copy(), largest, found.scatter)
@@ -93,7 +94,7 @@ def check_room(source: RowSource) -> None:
     # Beside the matrix its eigenvectors, or rows in the precision of the file and in float64.
     needed = 3 * 8 * p * (source.n_rows if is_wide(source) and source.n_rows is not None else p)
     if needed > source.options.memory_limit:
-        raise ValueError(
+        raise InputError(
             f"principal components of {p} columns need {needed / 1e9:.1f} GB, and the memory limit is "
             f"{source.options.memory_limit / 1e9:.1f} GB: raise it, or keep fewer columns (smaller images)."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Array
+from subspaces._core.errors import InputError
 from subspaces.rows.inputs._columns import numbered_names
 from subspaces.rows.inputs._found import Found, Places, Request, as_truth
 from subspaces.rows.sources import FeedOptions, RowSource
@@ -66,9 +67,9 @@ def read_images(request: Request, roots: Sequence[Path | None], ignored: int) ->
     """The images `request.paths`, found under `roots`, as rows; in memory where they fit."""
     for what in ("columns", "drop", "names"):
         if getattr(request, what) is not None:
-            raise ValueError(f"{what} is for tables, and rows of images have pixels and file names: leave it out.")
+            raise InputError(f"{what} is for tables, and rows of images have pixels and file names: leave it out.")
     if request.truth not in (None, FOLDER):
-        raise ValueError(f'truth={request.truth!r} is no column of images: use "{FOLDER}", the names of their folders.')
+        raise InputError(f'truth={request.truth!r} is no column of images: use "{FOLDER}", the names of their folders.')
     paths = request.paths
     headers = [_header(path) for path in paths]
     shape = _shape(paths, headers, request.image_size)

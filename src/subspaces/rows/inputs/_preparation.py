@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, like
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_columns, check_integer, check_option, check_rows
 from subspaces.rows.inputs._components import check_room, column_sums, is_wide, principal_components
 from subspaces.rows.inputs._mapped import MappedRows
@@ -113,7 +114,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.shape[1] != self._n_features_out:
-            raise ValueError(f"X has shape {rows.shape}: prepared rows have {self._n_features_out} columns.")
+            raise InputError(f"X has shape {rows.shape}: prepared rows have {self._n_features_out} columns.")
         if self.components_ is not None:
             rows = rows @ self.components_.astype(rows.dtype)
         if self.scale_ is not None:

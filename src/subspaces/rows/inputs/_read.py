@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, check_option
 from subspaces.rows.inputs._columns import Selection, shown
 from subspaces.rows.inputs._found import Found, Request
@@ -108,9 +109,9 @@ def read_table(
         files.paths, key, columns, drop, truth, names, limit, None if size is None else (size[0], size[1])
     )
     if key is not None and (files.kind not in KEYED or not isinstance(key, str)):
-        raise ValueError(f"key={shown(key)} names an array in an .npz, .mat, HDF5 or Zarr file: leave it out here.")
+        raise InputError(f"key={shown(key)} names an array in an .npz, .mat, HDF5 or Zarr file: leave it out here.")
     if size is not None and files.kind != "images":
-        raise ValueError(f"image_size={size} is for images, and {files.paths[0]} is none: leave it out.")
+        raise InputError(f"image_size={size} is for images, and {files.paths[0]} is none: leave it out.")
     found = _read(request, files)
     rows, kept, notes = clean(found, missing)
     if shape is not None:
@@ -162,12 +163,12 @@ def _files(paths: Any) -> _Files:
     """The files that paths, patterns and folders stand for."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
-        raise ValueError("no file was named: name one to read.")
+        raise InputError("no file was named: name one to read.")
     found: list[tuple[Path, Path | None]] = []
     ignored = 0
     for entry in given:
         if not isinstance(entry, str | os.PathLike):
-            raise TypeError(f"{shown(entry)} is no path: name files to read.")
+            raise UserTypeError(f"{shown(entry)} is no path: name files to read.")
         for path in _matches(os.path.expanduser(os.fspath(entry))):
             if path.is_dir() and not _is_zarr(path):
                 inside, others = _in_folder(path)
@@ -178,13 +179,13 @@ def _files(paths: Any) -> _Files:
     kinds = {_kind(path): path for path, _ in reversed(found)}
     if len(kinds) > 1:
         (first, one), (second, other) = list(kinds.items())[:2]
-        raise ValueError(f"{one} and {other} are of different kinds ({first} and {second}): read files of one kind.")
+        raise InputError(f"{one} and {other} are of different kinds ({first} and {second}): read files of one kind.")
     return _Files(tuple(path for path, _ in found), tuple(root for _, root in found), next(iter(kinds)), ignored)
 
 
 def _matches(text: str) -> list[Path]:
     if "://" in text:
-        raise ValueError(f"{text} is an address, and only local files are read: download it.")
+        raise InputError(f"{text} is an address, and only local files are read: download it.")
     path = Path(text)
     if os.path.lexists(path) or not glob.has_magic(text):
         if not path.exists():
@@ -235,18 +236,18 @@ def _kind(path: Path) -> str:
 
 def _lengths(name: str, value: Any, counts: tuple[int, ...]) -> tuple[int, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
-        raise TypeError(f"{name}={shown(value)} must be (height, width){' or (height, width, 3)' * (3 in counts)}.")
+        raise UserTypeError(f"{name}={shown(value)} must be (height, width){' or (height, width, 3)' * (3 in counts)}.")
     lengths = tuple(check_integer(name, length, low=1, hint="give height and width") for length in value)
     if len(lengths) not in counts or (len(lengths) == 3 and lengths[2] != 3):
-        raise ValueError(f"{name}={lengths} must be (height, width){' or (height, width, 3)' * (3 in counts)}.")
+        raise InputError(f"{name}={lengths} must be (height, width){' or (height, width, 3)' * (3 in counts)}.")
     return lengths
 
 
 def _check_image_shape(shape: tuple[int, ...], found: Found) -> None:
     pixels = int(np.prod(shape))
     if pixels != len(found.columns):
-        raise ValueError(
+        raise InputError(
             f"image_shape={shape} is {pixels} pixels, but rows have {len(found.columns)} columns: give that of a row."
         )
     if found.image_shape is not None and tuple(found.image_shape) != shape:
-        raise ValueError(f"image_shape={shape} is not that of the images, {found.image_shape}: leave it out.")
+        raise InputError(f"image_shape={shape} is not that of the images, {found.image_shape}: leave it out.")

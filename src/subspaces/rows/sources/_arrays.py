@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Array, device, follow, is_host
+from subspaces._core.errors import InputError
 from subspaces.rows.sources._base import FeedOptions, RowSource
 from subspaces.rows.sources._checks import Columns, array_dtype, check_shape, pick_names, pick_positions
 from subspaces.rows.sources._recut import as_block, columns_at, rows_at
@@ -25,7 +26,7 @@ class ArrayRows(RowSource):
         where = "X"
         n_rows, n_columns = check_shape(x.shape, where)
         if not n_rows:
-            raise ValueError(f"X has no rows, shape {tuple(x.shape)}: a minimum of 1 is required.")
+            raise InputError(f"X has no rows, shape {tuple(x.shape)}: a minimum of 1 is required.")
         self.dtype = array_dtype(x, where)
         self.options, self.column_names = options, names
         # What torch would differentiate through is of no use here.
@@ -62,7 +63,7 @@ class ArrayRows(RowSource):
 def plain_array(x: Any) -> NDArray[Any]:
     """`x`, a NumPy array of any subclass, as a plain one."""
     if isinstance(x, np.ma.MaskedArray):
-        raise ValueError("X is a masked array: fill the gaps first, as X.filled(numpy.nan) does.")
+        raise InputError("X is a masked array: fill the gaps first, as X.filled(numpy.nan) does.")
     return np.asarray(x)
 
 
@@ -76,5 +77,5 @@ def frame_rows(frame: Any, options: FeedOptions, columns: Columns | None) -> Arr
         # Without the others, those of a kind may be left.
         values, positions = frame.iloc[:, positions].to_numpy(), None
     if values.dtype == object:
-        raise ValueError("X has columns that hold no real numbers: name the others by columns=...")
+        raise InputError("X has columns that hold no real numbers: name the others by columns=...")
     return ArrayRows(values, options, positions, tuple(chosen))

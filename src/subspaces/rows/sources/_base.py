@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Array, Indices, concatenate
+from subspaces._core.errors import InputError
 from subspaces.rows.sources._recut import rows_at
 
 # A block is read, converted and worked on with several temporaries of its size, while the next one is read.
@@ -103,13 +104,13 @@ class RowSource(ABC):
         """`index` (m,) as row numbers that are there, ascending."""
         wanted = np.asarray(index)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
-            raise ValueError(
+            raise InputError(
                 f"index is an array of {wanted.dtype} and shape {wanted.shape}: pass row numbers (m,); "
                 "np.flatnonzero makes them of a mask."
             )
         wanted = wanted.astype(np.intp, copy=False)
         if wanted.size and (wanted[0] < 0 or (np.diff(wanted) < 0).any()):
-            raise ValueError("index must hold row numbers from 0 on in ascending order: sort it.")
+            raise InputError("index must hold row numbers from 0 on in ascending order: sort it.")
         if wanted.size and self.n_rows is not None and wanted[-1] >= self.n_rows:
             raise IndexError(
                 f"index holds {wanted[-1]}, but there are {self.n_rows} rows: the last one is {self.n_rows - 1}."
@@ -119,5 +120,5 @@ class RowSource(ABC):
     def _first_row(self, start: int) -> int:
         """The first row of block number `start`."""
         if start < 0:
-            raise ValueError(f"start={start} must be at least 0: blocks are numbered from there.")
+            raise InputError(f"start={start} must be at least 0: blocks are numbered from there.")
         return start * self.block_rows

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subspaces._core.arrays import to_host
+from subspaces._core.errors import InputError
 
 
 class LabelWriter:
@@ -68,7 +69,7 @@ class LabelWriter:
         missing = self._first_missing()
         if missing is not None:
             self.abort()
-            raise ValueError(f"{self.path}: row {missing} of {self._n_rows} has no label; write all before closing.")
+            raise InputError(f"{self.path}: row {missing} of {self._n_rows} has no label; write all before closing.")
         self.flush()
         self._file.close()
         try:
@@ -113,19 +114,19 @@ class LabelWriter:
         size = len(self._header) + self._n_rows * self._dtype.itemsize
         if file.read(len(self._header)) != self._header or self.partial.stat().st_size != size:
             file.close()
-            raise ValueError(
+            raise InputError(
                 f"{self.partial} is not of {self._n_rows} labels of {self._dtype}: remove it, begin again."
             )
         return file
 
     def _check_values(self, start: int, values: Any) -> Any:
         if values.ndim != 1 or values.dtype.kind not in "iu":
-            raise ValueError(f"labels are an array of {values.dtype} and shape {values.shape}: pass integers (m,).")
+            raise InputError(f"labels are an array of {values.dtype} and shape {values.shape}: pass integers (m,).")
         if not 0 <= start <= self._n_rows - len(values):
-            raise ValueError(f"labels of rows {start} to {start + len(values)} are outside of the {self._n_rows} rows.")
+            raise InputError(f"labels of rows {start} to {start + len(values)} are outside of the {self._n_rows} rows.")
         number = np.iinfo(self._dtype)
         if not number.min <= values.min() <= values.max() <= number.max:
-            raise ValueError(
+            raise InputError(
                 f"labels from {values.min()} to {values.max()} do not fit into {self._dtype}: widen dtype."
             )
         return values.astype(self._dtype, copy=False)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
+from subspaces._core.errors import InputError
 from subspaces.rows.sources._checks import Columns, block_dtype, check_shape, pick_positions
 from subspaces.rows.sources._reading import UnreadableError, check_file, reading
 from subspaces.rows.sources._tables import GAP_BYTES, Reader, SliceTable
@@ -81,7 +82,7 @@ def open_npy(path: Path, columns: Columns | None) -> RawTable:
         version = np.lib.format.read_magic(file)
         # Later versions are those of structured arrays.
         if version not in HEADERS:
-            raise ValueError(f"version {version} of the format is not known")
+            raise InputError(f"version {version} of the format is not known")
         shape, by_column, dtype = HEADERS[version](file)
         offset = file.tell()
     table = _raw_table(path, offset, shape, dtype, by_column, columns)

@@ -13,6 +13,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer
 from subspaces.rows.sources._arrays import ArrayRows, frame_rows, plain_array
 from subspaces.rows.sources._base import FeedOptions, RowSource
@@ -83,12 +84,12 @@ def open_rows(
         check_columns(columns)
     if isinstance(X, RowSource):
         if columns is not None or key is not None:
-            raise ValueError("columns and key are chosen when a file is opened first, not when its rows are reopened.")
+            raise InputError("columns and key are chosen when a file is opened first, not when its rows are reopened.")
         return X.with_options(options)
     if _is_paths(X):
         return _open_files(X, options, columns, key)
     if key is not None:
-        raise ValueError(f"key={key!r} names an array in a Zarr or HDF5 file, but X is no path: leave it out.")
+        raise InputError(f"key={key!r} names an array in a Zarr or HDF5 file, but X is no path: leave it out.")
     return _open_object(X, options, columns)
 
 
@@ -134,25 +135,27 @@ def _open_object(X: Any, options: FeedOptions, columns: Columns | None) -> RowSo
         if table is not None:
             return FileRows((table,), options)
     if hasattr(X, "tocsr"):
-        raise TypeError("X is sparse: pass a function that returns an iterator of dense blocks, X[i:j].toarray().")
+        raise UserTypeError("X is sparse: pass a function that returns an iterator of dense blocks, X[i:j].toarray().")
     if isinstance(X, np.ndarray):
         return ArrayRows(plain_array(X), options, columns)
     if hasattr(X, "dask") or hasattr(X, "__dask_graph__"):
-        raise TypeError("X is a Dask collection, which is not read in blocks here: pass it to the estimator itself.")
+        raise UserTypeError(
+            "X is a Dask collection, which is not read in blocks here: pass it to the estimator itself."
+        )
     if array_api_compat.is_array_api_obj(X):
         return ArrayRows(X, options, columns)
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         return frame_rows(X, options, columns)
     if hasattr(X, "read"):
-        raise TypeError("X is an open file: pass its path.")
+        raise UserTypeError("X is an open file: pass its path.")
     if hasattr(X, "__next__"):
-        raise TypeError(
+        raise UserTypeError(
             f"X is a {type(X).__name__}, which can be read only once, and rows are read several times: pass the "
             "function that makes it, without calling it."
         )
     if callable(X):
         return StreamRows(X, options, columns)
-    raise TypeError(
+    raise UserTypeError(
         f"X is {type(X).__name__}, which is no source of rows: pass paths of {FORMATS} files, an array, or a function "
         "that returns an iterator of blocks (b, p)."
     )
@@ -167,7 +170,7 @@ def _open_files(X: Any, options: FeedOptions, columns: Columns | None, key: str 
         if tables and table.column_names != tables[0].column_names and table.column_names is not None:
             table = _in_order_of(table, tables[0], key)
         if tables and table.n_columns != tables[0].n_columns:
-            raise ValueError(
+            raise InputError(
                 f"{path} has {table.n_columns} columns, but {tables[0].path} has {tables[0].n_columns}: rows of one "
                 "source have the same columns; name those to read by columns=..."
             )
@@ -183,7 +186,7 @@ def _in_order_of(table: Table, first: Table, key: str | None) -> Table:
         return table
     if set(table.column_names or ()) != set(first.column_names):
         odd = sorted(set(table.column_names or ()) ^ set(first.column_names))
-        raise ValueError(
+        raise InputError(
             f"{table.path} and {first.path} differ in column {odd[0]!r}: name the columns to read by columns=..."
         )
     return _open_file(table.path, first.column_names, key)
@@ -193,7 +196,7 @@ def _files_of(entry: str | os.PathLike[str]) -> list[Path]:
     """The files that a path or pattern stands for, absolute so that other processes find them."""
     text = os.path.expanduser(os.fspath(entry))
     if "://" in text:
-        raise ValueError(f"{text} is an address, and only local files are read: download or mount it.")
+        raise InputError(f"{text} is an address, and only local files are read: download or mount it.")
     path = Path(text).absolute()
     if path.is_dir() and not _is_zarr(path):
         parts = _in_natural_order([part for part in path.iterdir() if part.suffix.lower() in PARQUET])
@@ -234,7 +237,7 @@ def _open_file(path: Path, columns: Columns | None, key: str | None) -> Table:
 
         return open_hdf5(path, columns, key)
     if key is not None:
-        raise ValueError(f"key={key!r} names an array in a Zarr or HDF5 file, which {path} is not: leave it out.")
+        raise InputError(f"key={key!r} names an array in a Zarr or HDF5 file, which {path} is not: leave it out.")
     if suffix in PARQUET:
         from subspaces.rows.sources._parquet import open_parquet
 

@@ -9,6 +9,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from subspaces._core.errors import InputError
+
 T = TypeVar("T")
 # A reader that hangs is left behind after this, as a daemon: it ends with the program.
 JOIN_SECONDS = 5.0
@@ -56,7 +58,7 @@ class Prefetched(Generic[T]):
 
     def __init__(self, blocks: Iterable[T], depth: int = 1) -> None:
         if depth < 1:
-            raise ValueError(f"depth={depth} must be at least 1: it is how many blocks are read ahead.")
+            raise InputError(f"depth={depth} must be at least 1: it is how many blocks are read ahead.")
         self._pipe = _Pipe(depth)
         self._thread: threading.Thread | None = None
         self._blocks: Iterable[T] | None = blocks

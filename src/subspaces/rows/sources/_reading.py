@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from subspaces._core.errors import MissingPackageError
+
 
 class UnreadableError(ValueError):
     """A file whose content is not what was expected."""
@@ -49,7 +51,7 @@ def require(module: str, path: Path) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f"{path} needs the package {package}: pip install 'subspaces[io]'.") from error
+        raise MissingPackageError(f"{path} needs the package {package}: pip install 'subspaces[io]'.") from error
 
 
 def _one_line(error: Exception) -> str:

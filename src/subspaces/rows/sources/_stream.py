@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, follow, namespace, to_host
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces.rows.sources._base import FeedOptions, RowSource
 from subspaces.rows.sources._checks import Columns, array_dtype, check_shape, pick_positions
 from subspaces.rows.sources._recut import as_block, columns_at, recut
@@ -75,14 +76,14 @@ class StreamRows(RowSource):
         where = f"Block {number} of X"
         block = _as_array(block, where)
         if namespace(block) is not namespace(self._example):
-            raise ValueError(f"{where} is of another array library than the first: make all of one kind.")
+            raise InputError(f"{where} is of another array library than the first: make all of one kind.")
         _, n_columns = check_shape(block.shape, where)
         if n_columns != self._stored_columns:
-            raise ValueError(
+            raise InputError(
                 f"{where} has {n_columns} columns, but the first has {self._stored_columns}: make all the same."
             )
         if block.shape[0] and array_dtype(block, where).itemsize > self.dtype.itemsize:
-            raise ValueError(
+            raise InputError(
                 f"{where} holds {block.dtype} values, but the first holds {self._example.dtype}: make all the same."
             )
         return block
@@ -92,7 +93,7 @@ class StreamRows(RowSource):
         found, first = to_host(as_block(block[:1, :], self.dtype)), self._on_host
         scale = np.max(np.abs(first), initial=0, where=np.isfinite(first))
         if not np.allclose(found, first, rtol=0.01, atol=0.01 * scale, equal_nan=True):
-            raise ValueError(
+            raise InputError(
                 "X began with other rows than before: rows are read several times; make the function return a fresh "
                 "iterator of the same blocks each time, from a fixed seed if it draws them."
             )
@@ -109,14 +110,16 @@ def _first_block(factory: Factory) -> Any:
     try:
         inspect.signature(factory).bind()
     except TypeError:
-        raise TypeError("X is a function that needs arguments: pass one without, as lambda: f(...) makes it.") from None
+        raise UserTypeError(
+            "X is a function that needs arguments: pass one without, as lambda: f(...) makes it."
+        ) from None
     except ValueError:
         # Functions written in C may have no signature.
         pass
     iterator = _iterate(factory)
     try:
         if _iterate(factory) is iterator:
-            raise ValueError(
+            raise InputError(
                 "X is a function that returns the same iterator each time, which can be read only once: make it "
                 "return a fresh one."
             )
@@ -126,19 +129,21 @@ def _first_block(factory: Factory) -> Any:
                 return block
     finally:
         _close(iterator)
-    raise ValueError("X gave no rows: a minimum of 1 is required.")
+    raise InputError("X gave no rows: a minimum of 1 is required.")
 
 
 def _iterate(factory: Factory) -> Iterator[Any]:
     blocks = factory()
     if not hasattr(blocks, "__iter__") or array_api_compat.is_array_api_obj(blocks):
-        raise TypeError(f"X() returned {type(blocks).__name__}: make it return an iterator of blocks (b, p) of rows.")
+        raise UserTypeError(
+            f"X() returned {type(blocks).__name__}: make it return an iterator of blocks (b, p) of rows."
+        )
     return iter(blocks)
 
 
 def _as_array(block: Any, where: str) -> Any:
     if not array_api_compat.is_array_api_obj(block) or isinstance(block, np.ma.MaskedArray):
-        raise TypeError(f"{where} is {type(block).__name__}: make it an array (b, p) of NumPy, torch or CuPy.")
+        raise UserTypeError(f"{where} is {type(block).__name__}: make it an array (b, p) of NumPy, torch or CuPy.")
     return block.detach() if hasattr(block, "detach") else block
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
 from subspaces.flats.flats import Flats, principal_angles
 from subspaces.show.plots._look import check_has, cluster_names, label_array, new_axes, on_host
@@ -52,12 +53,12 @@ class AnglesDisplay:
     def __init__(self, angles: ArrayLike, names: Any = None, dims: ArrayLike | None = None) -> None:
         self.angles = np.asarray(angles, dtype=np.float64)
         if self.angles.ndim != 2 or len(set(self.angles.shape)) != 1 or not self.angles.size:
-            raise ValueError(f"angles have shape {self.angles.shape}: pass one for each two clusters, shape (K, K)")
+            raise InputError(f"angles have shape {self.angles.shape}: pass one for each two clusters, shape (K, K)")
         self.names = list(range(len(self.angles)) if names is None else names)
         self.dims = None if dims is None else np.asarray(dims)
         for name, given in (("names", self.names), ("dims", self.dims)):
             if given is not None and len(given) != len(self.angles):
-                raise ValueError(f"{len(given)} {name} for {len(self.angles)} clusters: give each cluster one")
+                raise InputError(f"{len(given)} {name} for {len(self.angles)} clusters: give each cluster one")
 
     @classmethod
     def from_estimator(cls, model: Any, *, max_dim: int | None = None, ax: Any = None, **kw: Any) -> Self:
@@ -86,13 +87,13 @@ class AnglesDisplay:
         """
         counts = np.full(len(flats), flats.dim) if dims is None else np.asarray(dims)
         if counts.shape != (len(flats),) or (counts > flats.dim).any():
-            raise ValueError(
+            raise InputError(
                 f"dims={counts.tolist()} do not fit {len(flats)} flats of dimension {flats.dim}: give one number for "
                 f"each, at most {flats.dim}"
             )
         kept = np.flatnonzero(counts > 0)
         if not len(kept):
-            raise ValueError("no flat has a direction, all are points: angles need flats of dimension 1 or more")
+            raise InputError("no flat has a direction, all are points: angles need flats of dimension 1 or more")
         return cls(flat_angles(flats[kept], counts[kept]), kept.tolist(), counts[kept]).plot(ax, **kw)
 
     def plot(self, ax: Any = None, **kw: Any) -> Self:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from subspaces._core.errors import InputError
 from subspaces.metrics import adjusted_rand, clustering_accuracy, normalized_mutual_info, purity
 from subspaces.show.plots._look import AS_IT_IS, COLORS, label_array, new_axes
 
@@ -44,16 +45,16 @@ class ComparisonDisplay:
 
     def __init__(self, scores: Mapping[str, Mapping[str, float]]) -> None:
         if not scores:
-            raise ValueError("scores are empty: pass those of at least one method")
+            raise InputError("scores are empty: pass those of at least one method")
         self.scores = {name: {key: float(value) for key, value in own.items()} for name, own in scores.items()}
         self.metrics = list(next(iter(self.scores.values())))
         for name, own in self.scores.items():
             if list(own) != self.metrics or not own:
-                raise ValueError(
+                raise InputError(
                     f"{name!r} has the scores {list(own)}, the first method {self.metrics}: give all alike"
                 )
             if not np.isfinite(list(own.values())).all():
-                raise ValueError(f"{name!r} has the scores {own}, not all finite: leave out methods without a result")
+                raise InputError(f"{name!r} has the scores {own}, not all finite: leave out methods without a result")
 
     @classmethod
     def from_predictions(
@@ -72,7 +73,7 @@ class ComparisonDisplay:
         """
         for metric in metrics:
             if metric not in SCORES:
-                raise ValueError(f"metrics has {metric!r}, which is no score: give some of {', '.join(SCORES)}")
+                raise InputError(f"metrics has {metric!r}, which is no score: give some of {', '.join(SCORES)}")
         scores = {
             name: {metric: SCORES[metric](y_true, label_array(labels)) for metric in metrics}
             for name, labels in predictions.items()

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
 from subspaces.show.plots._look import COLORS, GREY, check_has, new_axes, on_host
 
@@ -40,7 +41,7 @@ class EigengapDisplay:
     def __init__(self, eigenvalues: ArrayLike, n_clusters: int) -> None:
         self.eigenvalues = np.asarray(eigenvalues, dtype=np.float64)
         if self.eigenvalues.ndim != 1 or not len(self.eigenvalues):
-            raise ValueError(f"eigenvalues have shape {self.eigenvalues.shape}: pass at least one, shape (m,)")
+            raise InputError(f"eigenvalues have shape {self.eigenvalues.shape}: pass at least one, shape (m,)")
         self.n_clusters = check_integer("n_clusters", n_clusters, low=1)
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError
 from subspaces.show.plots._look import (
     GREY,
     OUTLIER,
@@ -62,7 +63,7 @@ class EmbeddingDisplay:
     ) -> None:
         self.points = np.asarray(points, dtype=np.float64)
         if self.points.ndim != 2 or self.points.shape[1] not in (1, 2) or not len(self.points):
-            raise ValueError(f"points have shape {self.points.shape}: pass one or two coordinates of each row, (n, 2)")
+            raise InputError(f"points have shape {self.points.shape}: pass one or two coordinates of each row, (n, 2)")
         self.labels = label_array(labels, len(self.points))
         self.axis_labels = axis_labels
         self.n_rows = len(self.points) if n_rows is None else n_rows
@@ -161,7 +162,7 @@ def chosen_components(components: tuple[int, int], count: int) -> list[int]:
     if count == 1 and tuple(components) == (0, 1):
         return [0]
     if len(components) != 2 or not all(0 <= c < count for c in components):
-        raise ValueError(
+        raise InputError(
             f"components={tuple(components)} are not two of the {count} coordinates there are: give two numbers from 0 "
             f"to {count - 1}"
         )

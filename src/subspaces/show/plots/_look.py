@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import to_host
+from subspaces._core.errors import InputError, MissingPackageError, UserTypeError
 
 # Okabe and Ito's colours without yellow, which small marks on white lose, and three of Paul Tol's.
 COLORS = (
@@ -28,7 +29,7 @@ def new_axes(ax: Any, *, width: float = WIDTH, height: float = 4.0) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError("the picture needs matplotlib: pip install subspaces[plot]") from None
+        raise MissingPackageError("the picture needs matplotlib: pip install subspaces[plot]") from None
     if ax is None:
         _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
@@ -45,7 +46,7 @@ def check_has(model: Any, names: tuple[str, ...], remedy: str) -> str:
             return name
     if hasattr(model, "steps"):
         remedy = "pass its last step, pipeline[-1], and rows as the steps before give them: pipeline[:-1].transform(X)"
-    raise TypeError(f"{type(model).__name__} has no {' or '.join(names)}, which the picture shows: {remedy}")
+    raise UserTypeError(f"{type(model).__name__} has no {' or '.join(names)}, which the picture shows: {remedy}")
 
 
 def on_host(values: Any) -> NDArray[Any]:
@@ -62,7 +63,7 @@ def label_array(labels: ArrayLike, count: int | None = None) -> NDArray[Any]:
     array = on_host(labels)
     if array.ndim != 1 or count not in (None, len(array)):
         expected = "(n,)" if count is None else f"({count},)"
-        raise ValueError(f"labels have shape {array.shape}, not {expected}: pass one label for each row")
+        raise InputError(f"labels have shape {array.shape}, not {expected}: pass one label for each row")
     return array
 
 
@@ -87,9 +88,11 @@ def thin(X: Any, most: int) -> tuple[Any, NDArray[np.int64]]:
     if isinstance(X, list | tuple):
         X = np.asarray(X)
     if len(getattr(X, "shape", ())) != 2:
-        raise TypeError(f"X is {_told(X)}: pass rows (n, p) in memory, an array or a table; of files some rows suffice")
+        raise UserTypeError(
+            f"X is {_told(X)}: pass rows (n, p) in memory, an array or a table; of files some rows suffice"
+        )
     if most < 1:
-        raise ValueError(f"max_points={most} leaves nothing to draw: give at least 1")
+        raise InputError(f"max_points={most} leaves nothing to draw: give at least 1")
     count = int(X.shape[0])
     if count <= most:
         return X, np.arange(count)

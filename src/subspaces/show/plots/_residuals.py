@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError
 from subspaces._core.validation import check_rows
 from subspaces.show.plots._look import (
     GREY,
@@ -55,9 +56,9 @@ class ResidualsDisplay:
     def __init__(self, residuals: ArrayLike, labels: ArrayLike, *, name: str = "distance to the own flat") -> None:
         self.residuals = np.asarray(residuals, dtype=np.float64)
         if self.residuals.ndim != 1 or not len(self.residuals):
-            raise ValueError(f"residuals have shape {self.residuals.shape}: pass one number for each row, shape (n,)")
+            raise InputError(f"residuals have shape {self.residuals.shape}: pass one number for each row, shape (n,)")
         if not np.isfinite(self.residuals).all():
-            raise ValueError(
+            raise InputError(
                 f"{(~np.isfinite(self.residuals)).sum()} residuals are not finite, and boxes need numbers: drop those "
                 "rows"
             )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from subspaces._core.errors import InputError
 from subspaces.metrics import clustering_accuracy
 from subspaces.show.plots._look import AS_IT_IS, COLORS, GREY, new_axes
 
@@ -61,14 +62,14 @@ class TradeoffDisplay:
         self.names = [str(name) for name in names]
         shapes = {self.seconds.shape, self.accuracies.shape, (len(self.names),)}
         if len(shapes) != 1 or not self.names:
-            raise ValueError(
+            raise InputError(
                 f"{self.seconds.size} seconds, {self.accuracies.size} accuracies and {len(self.names)} names: give one "
                 "of each for every method, and at least one method"
             )
         if not (np.isfinite(self.seconds) & (self.seconds > 0)).all():
-            raise ValueError(f"seconds={self.seconds.tolist()} are not all positive, as a logarithmic axis needs them")
+            raise InputError(f"seconds={self.seconds.tolist()} are not all positive, as a logarithmic axis needs them")
         if not np.isfinite(self.accuracies).all():
-            raise ValueError(f"accuracies={self.accuracies.tolist()} are not all finite: leave out what has no result")
+            raise InputError(f"accuracies={self.accuracies.tolist()} are not all finite: leave out what has no result")
 
     @classmethod
     def from_models(cls, models: Mapping[str, Any], X: Any, y: ArrayLike, *, ax: Any = None, **kw: Any) -> Self:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.errors import InputError
+
 Pixels = NDArray[np.uint8]
 
 # Black and white are these percentiles of the pixels of so many images.
@@ -83,10 +85,10 @@ def pictures_of(values: NDArray[Any], images: ArrayLike | None, image_shape: tup
         return None
     pixels = values if images is None else np.asarray(images)
     if len(pixels) != len(values):
-        raise ValueError(f"{len(pixels)} images for {len(values)} rows: give each row one")
+        raise InputError(f"{len(pixels)} images for {len(values)} rows: give each row one")
     if image_shape is not None and pixels.ndim == 2:
         if int(np.prod(image_shape)) != pixels.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"image_shape={tuple(image_shape)} has {int(np.prod(image_shape))} pixels, and rows have "
                 f"{pixels.shape[1]}: give their height and width, or the pixels as images="
             )
@@ -95,7 +97,7 @@ def pictures_of(values: NDArray[Any], images: ArrayLike | None, image_shape: tup
         # One channel is grey, and how opaque a pixel is does not show.
         pixels = pixels[..., 0] if pixels.shape[3] < 3 else pixels[..., :3]
     if pixels.ndim != 3 and pixels.ndim != 4:
-        raise ValueError(f"images have shape {pixels.shape}: pass (n, height, width) or (n, height, width, 3)")
+        raise InputError(f"images have shape {pixels.shape}: pass (n, height, width) or (n, height, width, 3)")
     if pixels.dtype == np.uint8:
         return Pictures(pixels, 0.0, 255.0)
     some = np.asarray(pixels[:: max(1, len(pixels) // RANGE_IMAGES)], np.float64)

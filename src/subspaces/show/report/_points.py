@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_directions
 from subspaces.show.plots._embedding import principal_components
 from subspaces.show.plots._look import on_host
@@ -52,7 +53,7 @@ def scatter(subject: Subject, facts: ClusterFacts, most: int, rng: np.random.Ran
 def drawn_rows(labels: NDArray[np.int64], most: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """At most `most` rows, in their order: some of every cluster, the others by chance."""
     if most < 1:
-        raise ValueError(f"max_points={most} leaves nothing to draw: give at least 1")
+        raise InputError(f"max_points={most} leaves nothing to draw: give at least 1")
     if len(labels) <= most:
         return np.arange(len(labels))
     order = rng.permutation(len(labels))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from subspaces._core.errors import InputError
 from subspaces.show.plots._look import OUTLIER, label_array, on_host
 from subspaces.show.report._pictures import Pictures, pictures_of
 from subspaces.show.report._plain import name_text
@@ -96,7 +97,7 @@ def _float_rows(X: Any, name: str, count: int | None = None) -> NDArray[Any]:
     array = on_host(X)
     if array.ndim != 2 or not array.size or count not in (None, len(array)):
         expected = "(n, p) with at least one row" if count is None else f"({count}, q)"
-        raise ValueError(
+        raise InputError(
             f"{name} has shape {array.shape}, not {expected}: pass rows in memory; of files, some rows and their labels"
         )
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
@@ -114,7 +115,7 @@ def _labels(model: Any, x: NDArray[Any], labels: ArrayLike | None) -> tuple[NDAr
     else:
         found = label_array(labels, len(x))
     if found.dtype.kind not in "iu" or found.min() < OUTLIER:
-        raise ValueError(f"labels are {found[:3].tolist()}...: give numbers of clusters from 0, and -1 for outliers")
+        raise InputError(f"labels are {found[:3].tolist()}...: give numbers of clusters from 0, and -1 for outliers")
     return found.astype(np.int64), len(fitted) == len(found) and bool((fitted == found).all())
 
 
@@ -126,7 +127,7 @@ def _mixed(values: ArrayLike) -> NDArray[Any]:
 def _one_each(name: str, values: Any, count: int) -> NDArray[Any]:
     array = np.asarray(values)
     if array.shape != (count,):
-        raise ValueError(f"{name} has shape {array.shape}, not ({count},): give each row one")
+        raise InputError(f"{name} has shape {array.shape}, not ({count},): give each row one")
     return array
 
 
@@ -134,7 +135,7 @@ def _column_names(columns: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if columns is None:
         return tuple(f"column {j + 1}" for j in range(count))
     if len(columns) != count:
-        raise ValueError(
+        raise InputError(
             f"{len(columns)} names for {count} columns: name each, or pass the rows that the names belong to as values="
         )
     return tuple(name_text(name) or f"column {j + 1}" for j, name in enumerate(columns))

@@ -1,0 +1,116 @@
+"""Progress as structured events: the work emits them, terminals, notebooks, logs and tests consume them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+logger = logging.getLogger("subspaces")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One report of progress.
+
+    Kind "stage" begins a piece of work, "advance" reports how much of a stage is done, "note" reports a result.
+    """
+
+    kind: Literal["stage", "advance", "note"]
+    stage: str  # short name of the work, such as "partition"; empty for notes
+    detail: str = ""  # one line for people
+    done: int = 0
+    total: int | None = None
+
+
+Listener = Callable[[Event], None]
+_listeners: list[Listener] = []
+
+
+def stage(name: str, detail: str = "") -> None:
+    """Report that a stage begins."""
+    _emit(Event("stage", name, detail or name))
+
+
+def advance(name: str, done: int, total: int | None = None, *, detail: str = "") -> None:
+    """Report that `done` of `total` parts of a stage are done."""
+    of = "" if total is None else f" of {total:,}"
+    _emit(Event("advance", name, detail or f"{name}: {done:,}{of}", done, total))
+
+
+def note(detail: str) -> None:
+    """Report a result that is worth a line, such as the chosen number of clusters."""
+    _emit(Event("note", "", detail))
+
+
+@contextlib.contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Pass all events to `listener`, from any thread, until the context ends."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@contextlib.contextmanager
+def shown(verbose: int) -> Iterator[None]:
+    """Show progress if `verbose`: a bar in a terminal or notebook, lines of the logger "subspaces" elsewhere."""
+    with contextlib.ExitStack() as stack:
+        if verbose:
+            bar = _has_screen() and not logger.hasHandlers()
+            stack.enter_context(listening(stack.enter_context(_bar()) if bar else _log_line))
+        yield
+
+
+def _emit(event: Event) -> None:
+    logger.debug("%s", event.detail)
+    for listener in tuple(_listeners):
+        listener(event)
+
+
+def _log_line(event: Event) -> None:
+    """Log at level INFO; without any logging set up, on stderr."""
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
+        logger.addHandler(handler)
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
+    logger.info("%s", event.detail)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Listener]:
+    """A bar with the running stage, which disappears at the end."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(event: Event) -> None:
+            if event.kind == "stage":
+                bar.reset(task, total=None, description=event.detail)
+            elif event.kind == "advance":
+                bar.update(task, completed=event.done, total=event.total, description=event.stage)
+            else:
+                bar.console.print(event.detail, markup=False, highlight=False)
+
+        yield show
+
+
+def _has_screen() -> bool:
+    """Whether stderr is a terminal, or this is a notebook."""
+    shell: Any = sys.modules.get("IPython")
+    if shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell":
+        return True
+    try:
+        return sys.stderr.isatty() and os.environ.get("TERM", "") != "dumb"
+    except (AttributeError, ValueError):
+        return False
