@@ -20,7 +20,7 @@ from scipy.stats import kstest
 from subspaces import datasets
 from subspaces._core import blocks as _blocks
 from subspaces._core import pca as _pca
-from subspaces.datasets import _archives, load_mnist, load_pendigits, load_yaleb, real
+from subspaces.datasets import archives, load_mnist, load_pendigits, load_yaleb, real
 
 PAPER_MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 few = settings(max_examples=25, deadline=None)
@@ -404,7 +404,7 @@ class TestMissingAndForeignFiles:
         with pytest.raises(FileNotFoundError, match="argument"):
             load_yaleb(data_home=tmp_path / "argument")
         monkeypatch.delenv("SUBSPACES_DATA")
-        assert _archives.data_folder().name.lower() in ("subspaces", "cache")
+        assert archives.data_folder().name.lower() in ("subspaces", "cache")
 
     @pytest.mark.parametrize("contents", [b"", b"not a zip file", b"PK\x03\x04 and nothing more"])
     def test_foreign_files(self, contents, tmp_path):
@@ -434,7 +434,7 @@ class TestMissingAndForeignFiles:
 
         monkeypatch.setattr(np, "savez_compressed", write_half)
         with pytest.raises(interruption):
-            _archives._save(tmp_path / "mnist.npz", {"X": np.zeros(3, np.uint8)})
+            archives._save(tmp_path / "mnist.npz", {"X": np.zeros(3, np.uint8)})
         assert not list(tmp_path.iterdir())
 
     def test_what_was_downloaded_is_checked_before_it_is_saved(self, tmp_path, monkeypatch):
@@ -449,7 +449,7 @@ class TestMissingAndForeignFiles:
     def test_a_folder_that_cannot_be_made(self, tmp_path):
         (tmp_path / "file").write_text("in the way")
         with pytest.raises(OSError, match=r"cannot be written.*SUBSPACES_DATA"):
-            _archives._save(tmp_path / "file" / "mnist.npz", {})
+            archives._save(tmp_path / "file" / "mnist.npz", {})
 
     def test_the_second_mirror_answers(self, monkeypatch):
         class Reply:
@@ -467,9 +467,9 @@ class TestMissingAndForeignFiles:
             return Reply() if "second" in request.full_url else no_network()
 
         monkeypatch.setattr(urllib.request, "urlopen", second_only)
-        assert _archives.fetch(["https://first.org/a", "https://second.org/a"]) == b"contents"
+        assert archives.fetch(["https://first.org/a", "https://second.org/a"]) == b"contents"
         with pytest.raises(ConnectionError, match=r"https://first.org/b: .*no route to host"):
-            _archives.fetch(["https://first.org/b"])
+            archives.fetch(["https://first.org/b"])
 
 
 class TestParsing:
@@ -478,10 +478,10 @@ class TestParsing:
         array = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
         lengths = b"".join(length.to_bytes(4, "big") for length in shape)
         raw = bytes([0, 0, 8, len(shape)]) + lengths + array.tobytes()
-        np.testing.assert_array_equal(_archives.parse_idx(gzip.compress(raw), source="file"), array)
+        np.testing.assert_array_equal(archives.parse_idx(gzip.compress(raw), source="file"), array)
         for bad in (raw[:-1], raw + b"\0", b"\0\0\x0d" + raw[3:], raw[:3], b""):
             with pytest.raises(ValueError, match="images is not a whole IDX file"):
-                _archives.parse_idx(gzip.compress(bad), source="images")
+                archives.parse_idx(gzip.compress(bad), source="images")
 
     @pytest.mark.parametrize(
         "contents",
@@ -491,11 +491,11 @@ class TestParsing:
     )
     def test_idx_not_gzipped(self, contents):
         with pytest.raises(ValueError, match="images is not a whole"):
-            _archives.parse_idx(contents, source="images")
+            archives.parse_idx(contents, source="images")
 
     def test_pen_digits(self):
         text = b" 47,100, 27, 81, 57, 37, 26,  0,  0, 23, 56, 53,100, 90, 40, 98, 8\r\n" * 2
-        X, y = _archives.parse_pen_digits(text, source="file")
+        X, y = archives.parse_pen_digits(text, source="file")
         assert X.shape == (2, 16)
         assert X[1, 1] == 100
         assert y.tolist() == [8, 8]
@@ -505,7 +505,7 @@ class TestParsing:
     )
     def test_pen_digits_of_another_kind(self, contents):
         with pytest.raises(ValueError, match=r"pendigits\.tra is not a table"):
-            _archives.parse_pen_digits(contents, source="pendigits.tra")
+            archives.parse_pen_digits(contents, source="pendigits.tra")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from scipy.stats import ortho_group
 
 from subspaces import Flats, metrics
 from subspaces.datasets import make_subspaces
-from subspaces.metrics import _graphs
+from subspaces.metrics import graphs
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10_000)
@@ -296,7 +296,7 @@ def test_sparse_and_dense_solvers_agree(monkeypatch):
     codes = scipy.sparse.random_array((300, 300), density=0.03, rng=rng)
     labels = np.zeros(300, int)
     by_dense = metrics.class_connectivity(labels, codes)
-    monkeypatch.setattr(_graphs, "DENSE_ROWS", 100)
+    monkeypatch.setattr(graphs, "DENSE_ROWS", 100)
     by_sparse = metrics.class_connectivity(labels, codes)
     assert by_dense[0] > 0.01
     np.testing.assert_allclose(by_sparse, by_dense, rtol=1e-8)

@@ -5,7 +5,7 @@ import pytest
 import reference
 
 from subspaces.datasets import make_subspaces
-from subspaces.metrics._residuals import KEPT, residual_share
+from subspaces.metrics.residuals import KEPT, residual_share
 
 
 def slow_share(X, labels, dim):

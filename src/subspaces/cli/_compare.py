@@ -35,7 +35,7 @@ from subspaces.cli._targets import check_target, put_folder, working_folder
 from subspaces.cli._values import LARGEST_SEED
 from subspaces.cli._words import say, say_json, seconds_text, table
 from subspaces.metrics import adjusted_rand
-from subspaces.metrics._residuals import residual_share
+from subspaces.metrics.residuals import residual_share
 from subspaces.rows.feed import FIT_ROWS
 from subspaces.selection.record import plain
 

@@ -40,7 +40,7 @@ def _found() -> dict[str, Any]:
     # Libraries of threads are known once they are loaded.
     import numpy  # noqa: F401
 
-    from subspaces.datasets._archives import data_folder
+    from subspaces.datasets.archives import data_folder
 
     gpu, note = _gpus()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

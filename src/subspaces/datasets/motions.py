@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer
-from subspaces.datasets._arguments import (
+from subspaces.datasets.arguments import (
     Counts,
     RandomSource,
     count_for_each,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_scores
 from subspaces._core.validation import check_integer, check_option
-from subspaces.datasets._archives import (
+from subspaces.datasets.archives import (
     Archive,
     ArraySpec,
     Bytes,
@@ -25,7 +25,7 @@ from subspaces.datasets._archives import (
     parse_pen_digits,
     read_arrays,
 )
-from subspaces.datasets._arguments import RandomSource, WholeNumbers, random_generator, whole_numbers
+from subspaces.datasets.arguments import RandomSource, WholeNumbers, random_generator, whole_numbers
 
 Subset = Literal["train", "test", "all"]
 

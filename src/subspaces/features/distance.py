@@ -36,7 +36,7 @@ SIGMA_ROWS = 1000
 FLAT_DEVIATIONS = 5.0
 
 
-class _DistanceFeatures(FeatureMap):
+class DistanceFeatures(FeatureMap):
     """Features that fall off with the squared distance to landmarks: dense, or only of the nearest few.
 
     Dense: exp(-(distance^2 / width)^(power / 2)) / sqrt(D). With `n_nearest`, the row keeps its nearest landmarks and
@@ -196,7 +196,7 @@ def nearest_weights(x: Array, flats: Flats, n_nearest: int) -> tuple[csr_matrix,
     return sparse_weights(table, index, len(flats)), np.sqrt(table[:, 0])
 
 
-class LandmarkFeatures(_DistanceFeatures):
+class LandmarkFeatures(DistanceFeatures):
     """Gaussian bumps at landmark points of the data (Example II): f(x, y) = exp(-|x - y|^2 / (2 sigma^2)).
 
     Use it where clusters are curved but locally dense. The paper's constant factor cancels in every use and is left
@@ -264,7 +264,7 @@ class LandmarkFeatures(_DistanceFeatures):
         return 2 * sigma**2
 
 
-class SubspaceFeatures(_DistanceFeatures):
+class SubspaceFeatures(DistanceFeatures):
     """Nearness to subspaces (Section 3): f(x, L) = exp(-dist(x, L)^2 / sigma^2). The map of FLS.
 
     Parameters

@@ -5,20 +5,20 @@ self-expressive method by whether it keeps classes together (`connectivity`) and
 Every score takes the truth first. True labels of -1 are outliers, which belong to no class.
 """
 
-from subspaces.metrics._graphs import (
+from subspaces.metrics.graphs import (
     class_connectivity,
     connectivity,
     subspace_preserving_rate,
     wrong_connection_share,
 )
-from subspaces.metrics._labels import (
+from subspaces.metrics.labels import (
     adjusted_rand,
     clustering_accuracy,
     match_labels,
     normalized_mutual_info,
     purity,
 )
-from subspaces.metrics._subspaces import (
+from subspaces.metrics.subspaces import (
     SubspaceMatching,
     match_subspaces,
     principal_angles,

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
 from subspaces.estimators._base import Draw
-from subspaces.metrics._labels import labels_agreement
+from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.voting import matched, named_opinion, opinion
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.spectral.partition import (

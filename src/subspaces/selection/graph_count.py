@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import Array, Labels
-from subspaces.metrics._labels import labels_agreement
+from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.record import Decision
 from subspaces.selection.search import FEW_ROWS_LANDMARKS, PILOT_ROWS, FlatSetting, draw_sample, setting_graph
 from subspaces.spectral.joins import join_by_modularity, part_graphs

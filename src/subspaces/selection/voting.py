@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, namespace
 from subspaces.estimators._base import Draw
 from subspaces.features import FeatureMap
-from subspaces.metrics._labels import labels_agreement
+from subspaces.metrics.labels import labels_agreement
 from subspaces.spectral.modularity import cluster_shares, landmark_scores
 from subspaces.spectral.partition import SAME_AGREEMENT, SURE_AGREEMENT, assign, settle
 from subspaces.spectral.spectrum import AnyPsi, product

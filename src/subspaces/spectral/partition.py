@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, namespace, unit_rows, within_mad
 from subspaces._core.threads import generators, mapped
 from subspaces.flats.flats import Flats
-from subspaces.metrics._labels import labels_agreement
+from subspaces.metrics.labels import labels_agreement
 from subspaces.spectral.joins import (
     SMALL_CLUSTER,
     PartGraph,

@@ -58,7 +58,7 @@ def _weights(subject: Subject, rows: NDArray[Any]) -> csr_matrix | None:
     """How much each landmark says about each of the rows (m, p): (m, D), rows that sum to one."""
     from subspaces.estimators._base import FeatureClustering
     from subspaces.estimators.kasp import KASP
-    from subspaces.features.distance import _DistanceFeatures
+    from subspaces.features.distance import DistanceFeatures
     from subspaces.spectral.kmeans import nearest_centers
 
     model = subject.model
@@ -67,7 +67,7 @@ def _weights(subject: Subject, rows: NDArray[Any]) -> csr_matrix | None:
         ones = np.ones(len(rows))
         return csr_matrix((ones, place, np.arange(len(rows) + 1)), shape=(len(rows), len(model.centroids_)))
     features = getattr(model, "_features", None)
-    if not isinstance(model, FeatureClustering) or not isinstance(features, _DistanceFeatures):
+    if not isinstance(model, FeatureClustering) or not isinstance(features, DistanceFeatures):
         return None
     blocks = []
     for block in row_blocks(len(rows), 16 * features._n_features_out):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from subspaces.metrics import adjusted_rand, clustering_accuracy, match_labels, normalized_mutual_info, purity
-from subspaces.metrics._labels import encoded_classes
+from subspaces.metrics.labels import encoded_classes
 from subspaces.show.report._plain import name_text, number
 from subspaces.show.report._subject import Subject
 

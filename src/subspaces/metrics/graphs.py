@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.errors import InputError, UserTypeError
-from subspaces.metrics._labels import encoded_classes
+from subspaces.metrics.labels import encoded_classes
 
 # Up to this many rows of a class the dense eigenproblem is the faster one.
 DENSE_ROWS = 500
