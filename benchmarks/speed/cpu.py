@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from subspaces import FLS, LBF, LandmarkSpectralClustering
 from subspaces._core.threads import n_threads
 from subspaces.datasets import load_mnist
-from subspaces.flats.flats import nearest
+from subspaces.flats.distances import nearest
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection.search import SAMPLE_LANDMARKS
 from subspaces.spectral.landmarks import LLOYD_STEPS

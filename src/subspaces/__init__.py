@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from subspaces.estimators.lbf import LBF
     from subspaces.estimators.slbf import SLBF
     from subspaces.estimators.ssc import SSC, SSSC
-    from subspaces.flats.flats import Beta2, Flats
+    from subspaces.flats.flats import Flats
+    from subspaces.flats.neighborhoods import Beta2
 
 __version__ = "0.1.0"
 __all__ = [
@@ -53,7 +54,7 @@ _HOMES = {
     "SLBF": "estimators.slbf",
     "SSC": "estimators.ssc",
     "SSSC": "estimators.ssc",
-    "Beta2": "flats.flats",
+    "Beta2": "flats.neighborhoods",
     "Flats": "flats.flats",
     "FourierSpectralClustering": "estimators.fourier",
     "KFlats": "estimators.kflats",

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from subspaces import FLS, LandmarkSpectralClustering, open_rows
 from subspaces._core.arrays import to_host
 from subspaces.flats.device import DeviceFlats
-from subspaces.flats.flats import Flats, distances_to
+from subspaces.flats.distances import distances_to
+from subspaces.flats.flats import Flats
 from subspaces.rows import feed as _engine
 from subspaces.spectral.sparse import SparseRows
 from subspaces.spectral.spectrum import balanced_sums, product

@@ -14,13 +14,13 @@ from examples import ODD_ROWS, slow_flats
 from subspaces import Beta2
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
-from subspaces.estimators import kflats
-from subspaces.estimators.kflats import fit_kflats
 from subspaces.estimators.lbf import LBF
-from subspaces.estimators.slbf import SLBF, flat_affinity, flat_scales, votes
+from subspaces.estimators.slbf import SLBF
 from subspaces.flats import candidates as candidate_flats
 from subspaces.flats import dimension as flat_dimension
+from subspaces.flats.affinity import flat_affinity, flat_scales, labels_by_votes
 from subspaces.flats.candidates import choose_flats, distance_table
+from subspaces.flats.kflats import fit_kflats
 from subspaces.metrics import clustering_accuracy
 
 
@@ -31,8 +31,8 @@ def planes():
 
 @pytest.fixture
 def short_search(monkeypatch):
-    monkeypatch.setattr(kflats, "SEARCH_STARTS", 1)
-    monkeypatch.setattr(kflats, "SEARCH_STEPS", 3)
+    monkeypatch.setattr(flat_dimension, "SEARCH_STARTS", 1)
+    monkeypatch.setattr(flat_dimension, "SEARCH_STEPS", 3)
     monkeypatch.setattr(flat_dimension, "MAX_DIM", 2)
 
 
@@ -237,7 +237,7 @@ class TestSLBF:
         labels, scales = np.arange(12, dtype=np.int32) % 3, np.linspace(0.1, 0.3, 12)
         weights = np.exp(-np.sqrt(reference.squared_distances(X, slow_flats(flats))) / (2 * scales))
         slow = np.stack([weights[:, labels == k].sum(axis=1) for k in range(3)], axis=1).argmax(axis=1)
-        np.testing.assert_array_equal(votes(X, flats, scales, labels, n_nearest=12), slow)
+        np.testing.assert_array_equal(labels_by_votes(X, flats, scales, labels, n_nearest=12), slow)
 
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_what_it_reports(self, planes, dtype):

@@ -22,7 +22,7 @@ from subspaces._core import blocks as _blocks
 from subspaces.estimators import _base as feature_clustering
 from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
 from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
-from subspaces.flats.flats import principal_angles
+from subspaces.flats.angles import principal_angles
 from subspaces.kernels import (
     CustomFeatures,
     FourierFeatures,

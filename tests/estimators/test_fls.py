@@ -23,7 +23,7 @@ from subspaces import FLS, Beta2
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
 from subspaces.estimators import _base as feature_clustering
-from subspaces.flats.flats import principal_angles
+from subspaces.flats.angles import principal_angles
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.spectrum import embed
 

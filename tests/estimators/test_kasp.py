@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces._core import blocks as _blocks
 from subspaces.estimators.kasp import KASP, choose_centroids, dense_spectrum, scaled_affinity
-from subspaces.flats.flats import principal_angles
+from subspaces.flats.angles import principal_angles
 from subspaces.metrics import clustering_accuracy
 
 BLOBS, BLOB_LABELS = make_blobs(200, centers=3, n_features=4, random_state=0)

@@ -16,11 +16,13 @@ from examples import ODD_ROWS, slow_flats
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
 from subspaces.estimators import kflats
-from subspaces.estimators.kflats import KFlats, choose_dim, fit_kflats, flats_of_labels, nearest_flats
+from subspaces.estimators.kflats import KFlats
 from subspaces.flats import dimension as flat_dimension
+from subspaces.flats.angles import principal_angles
 from subspaces.flats.candidates import lbf_starts, random_starts
-from subspaces.flats.dimension import knee
-from subspaces.flats.flats import principal_angles
+from subspaces.flats.dimension import choose_dim, knee
+from subspaces.flats.kflats import assign_to_flats, fit_kflats
+from subspaces.flats.per_cluster import flats_of_labels
 from subspaces.metrics import clustering_accuracy
 
 
@@ -38,16 +40,16 @@ class TestSteps:
         X, y = planes
         flats = flats_of_labels(X, np.maximum(y, 0), 2, 2, affine=True)
         table = reference.squared_distances(X, slow_flats(flats))
-        fit = nearest_flats(X, flats, loss="squared")
+        fit = assign_to_flats(X, flats, loss="squared")
         np.testing.assert_array_equal(fit.labels, table.argmin(axis=1))
         assert fit.energy == pytest.approx(table.min(axis=1).sum())
-        assert nearest_flats(X, flats).energy == pytest.approx(np.sqrt(table.min(axis=1)).sum())
+        assert assign_to_flats(X, flats).energy == pytest.approx(np.sqrt(table.min(axis=1)).sum())
 
     @pytest.mark.parametrize("affine", [False, True])
     def test_a_squared_step_is_the_best_fit_of_each_cluster(self, planes, affine):
         X, _ = planes
         start = random_starts(X, 2, 2, affine=affine, n_starts=1, rng=np.random.RandomState(0))[0]
-        labels = nearest_flats(X, start).labels
+        labels = assign_to_flats(X, start).labels
         step = fit_kflats(X, start, affine=affine, loss="squared", max_iter=1)
         for k in range(2):
             center, basis = reference.best_fit_flat(X[labels == k], 2, affine=affine)
@@ -73,7 +75,7 @@ class TestSteps:
         X, _ = make_subspaces((1, 2, 3), 6, points_per_subspace=30, outliers=0.2, random_state=seed)
         X = (X + (seed % 2) * rng.normal(size=6)).astype(dtype)
         start = random_starts(X, 4, 2, affine=affine, n_starts=1, rng=np.random.RandomState(seed))[0]
-        energies = [nearest_flats(X, start, loss=loss).energy]
+        energies = [assign_to_flats(X, start, loss=loss).energy]
         energies += [fit_kflats(X, start, affine=affine, loss=loss, max_iter=i).energy for i in range(1, 10)]
         assert (np.diff(energies) <= 0).all()
         assert energies[-1] < energies[0]
@@ -83,13 +85,13 @@ class TestSteps:
         start = random_starts(X, 3, 2, affine=True, n_starts=1, rng=np.random.RandomState(1))[0]
         for max_iter in (1, 3, 100):
             fit = fit_kflats(X, start, affine=True, max_iter=max_iter)
-            np.testing.assert_array_equal(fit.labels, nearest_flats(X, fit.flats).labels)
+            np.testing.assert_array_equal(fit.labels, assign_to_flats(X, fit.flats).labels)
             assert fit.n_iter <= max_iter
 
     def test_an_empty_cluster_finds_rows(self, planes):
         X, _ = planes
         start = flats_of_labels(X, np.zeros(len(X), np.int32), 3, 2, affine=True)
-        assert len(np.unique(nearest_flats(X, start).labels)) == 1
+        assert len(np.unique(assign_to_flats(X, start).labels)) == 1
         assert len(np.unique(fit_kflats(X, start, affine=True).labels)) == 3
 
     def test_polishes_labels(self):
@@ -138,7 +140,7 @@ class TestSteps:
     def test_lbf_starts_beat_random_ones(self, planes):
         X, _ = planes
         energies = [
-            np.mean([nearest_flats(X, s).energy for s in make(X, 2, 2, affine=True, n_starts=5, rng=rng)])
+            np.mean([assign_to_flats(X, s).energy for s in make(X, 2, 2, affine=True, n_starts=5, rng=rng)])
             for make, rng in ((lbf_starts, np.random.RandomState(0)), (random_starts, np.random.RandomState(0)))
         ]
         assert energies[0] < energies[1]
@@ -153,8 +155,8 @@ class TestEstimator:
     )
     def test_estimator_checks(self, estimator, check, monkeypatch):
         # Their data need no long search.
-        monkeypatch.setattr(kflats, "SEARCH_STARTS", 1)
-        monkeypatch.setattr(kflats, "SEARCH_STEPS", 3)
+        monkeypatch.setattr(flat_dimension, "SEARCH_STARTS", 1)
+        monkeypatch.setattr(flat_dimension, "SEARCH_STEPS", 3)
         monkeypatch.setattr(flat_dimension, "MAX_DIM", 2)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

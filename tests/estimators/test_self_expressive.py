@@ -16,9 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from subspaces import SLBF, SSC, SSSC
 from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_yaleb, make_motions, make_subspaces
-from subspaces.estimators.kflats import flats_of_labels
-from subspaces.flats.flats import squared_distances
-from subspaces.flats.per_cluster import agreeing_dim, cluster_flats
+from subspaces.flats.distances import squared_distances
+from subspaces.flats.per_cluster import agreeing_dim, cluster_flats, flats_of_labels
 from subspaces.metrics import clustering_accuracy, subspace_recovery_error, wrong_connection_share
 from subspaces.self_expression import ADMM, OMP, ElasticNet
 from subspaces.self_expression.residuals import cluster_grams, least_residual

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from subspaces.datasets import make_subspaces
 from subspaces.features.distance import usable_flats
-from subspaces.flats.flats import Beta2
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.kernels import (
     CustomFeatures,
     FourierFeatures,

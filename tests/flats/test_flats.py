@@ -10,20 +10,13 @@ from hypothesis import strategies as st
 
 from subspaces._core import blocks as _blocks
 from subspaces._core import threads as _threads
-from subspaces.flats import flats as flats_module
-from subspaces.flats.flats import (
-    FEW_SMALLEST,
-    Beta2,
-    Flats,
-    beta2_neighborhoods,
-    fit_flats,
-    nearest,
-    nearest_rows,
-    principal_angles,
-    rows_to_fit,
-    smallest,
-    squared_distances,
-)
+from subspaces._core.smallest import FEW_SMALLEST, smallest
+from subspaces.flats import distances as flats_module
+from subspaces.flats.angles import principal_angles
+from subspaces.flats.distances import nearest, squared_distances
+from subspaces.flats.fitting import fit_flats
+from subspaces.flats.flats import Flats
+from subspaces.flats.neighborhoods import Beta2, beta2_neighborhoods, nearest_rows, rows_to_fit
 
 KINDS = [(0, True), (1, False), (1, True), (3, False), (3, True), (5, True)]
 few = settings(max_examples=25, deadline=None)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from subspaces.flats.device import DeviceFlats
-from subspaces.flats.flats import Flats, nearest, squared_distances
+from subspaces.flats.distances import nearest, squared_distances
+from subspaces.flats.flats import Flats
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")

@@ -14,7 +14,10 @@ from subspaces._core import blocks as _blocks
 from subspaces._core.arrays import inverse, unit_rows, within_mad
 from subspaces._core.blocks import row_blocks
 from subspaces.datasets import make_subspaces
-from subspaces.flats.flats import Flats, fit_flats, nearest_rows, rows_to_fit, squared_distances
+from subspaces.flats.distances import squared_distances
+from subspaces.flats.fitting import fit_flats
+from subspaces.flats.flats import Flats
+from subspaces.flats.neighborhoods import nearest_rows, rows_to_fit
 from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
 
 few = settings(max_examples=40, deadline=None)

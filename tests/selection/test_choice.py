@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subspaces.flats.flats import Beta2
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.selection.record import NOTHING, TABLE_ROWS, TABLE_WIDTH, Choice, Decision
 
 NAN = float("nan")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subspaces.flats.flats import Beta2
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.selection.decisions import flats_decision, partition_decision
 from subspaces.selection.search import FlatSetting, Search
 from subspaces.spectral.partition import Partition, PartitionChoice

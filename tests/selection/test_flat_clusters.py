@@ -11,9 +11,10 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.flats.description import fit_cell, measure, shortest_code
 from subspaces.flats.flats import Flats
+from subspaces.flats.least_noise import least_noise_flat
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection import whole_flats as flat_clusters
-from subspaces.selection.whole_flats import flats_of, is_flat, labels_of, nearest_flats, shortest_flat_code
+from subspaces.selection.whole_flats import flats_of, is_flat, labels_of, shortest_flat_code
 
 
 def flat_code(X, starts, n_clusters, seed=0):
@@ -242,9 +243,9 @@ class TestNearest:
         point, line, plane = (np.array([[0.0, 0, height]]) for height in (5, 0, 2))
         flats = [Flats(center, np.eye(3)[None, :, :dim]) for dim, center in enumerate((point, line, plane))]
         x = np.array([[0, 0, 4.9], [9, 0, 0.5], [9, 9, 2.1]])
-        np.testing.assert_array_equal(nearest_flats(x, flats), [0, 1, 2])
+        np.testing.assert_array_equal(least_noise_flat(x, flats), [0, 1, 2])
         # The plane is nearer: 0.9 against the root of 1.57, which is the sum over two directions.
-        np.testing.assert_array_equal(nearest_flats(np.array([[0, 0.6, 1.1]]), flats), [1])
+        np.testing.assert_array_equal(least_noise_flat(np.array([[0, 0.6, 1.1]]), flats), [1])
 
     def test_flats_are_those_of_the_rows_coded_by_them(self):
         X, y = make_subspaces((1, 3), 6, points_per_subspace=80, noise=0.01, outliers=0.2, random_state=0)
@@ -254,11 +255,11 @@ class TestNearest:
         for k, flat in enumerate(flats):
             mean = X[labels_of(code) == k].mean(axis=0)
             np.testing.assert_allclose(flat.centers[0], mean)
-        assert clustering_accuracy(y, nearest_flats(X, flats)) > 0.98
+        assert clustering_accuracy(y, least_noise_flat(X, flats)) > 0.98
 
     def test_blocks_of_rows_change_nothing(self, monkeypatch):
         monkeypatch.setattr("subspaces._core.blocks.BLOCK_BYTES", 1000)
         X, y = make_subspaces((2, 2), 6, random_state=0)
         flats = flats_of(X, flat_code(X, [spoiled(y, 2)], 2))
-        expected = [nearest_flats(row[None], flats)[0] for row in X]
-        np.testing.assert_array_equal(nearest_flats(X, flats), expected)
+        expected = [least_noise_flat(row[None], flats)[0] for row in X]
+        np.testing.assert_array_equal(least_noise_flat(X, flats), expected)

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from subspaces._core.threads import generators
 from subspaces.datasets import make_subspaces
-from subspaces.flats.flats import Beta2
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.kernels import SubspaceFeatures
 from subspaces.selection import search
 from subspaces.selection.search import (

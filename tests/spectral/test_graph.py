@@ -6,7 +6,7 @@ import reference_codes
 from scipy.sparse import block_diag, csr_matrix, random_array
 from scipy.sparse.linalg import ArpackNoConvergence
 
-from subspaces.flats.flats import principal_angles
+from subspaces.flats.angles import principal_angles
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral import graph
 

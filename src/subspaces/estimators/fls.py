@@ -26,7 +26,9 @@ from subspaces.estimators._base import Draw, FeatureClustering, unless_auto
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.features.base import check_landmark_choice
 from subspaces.flats.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
-from subspaces.flats.flats import Beta2, Flats, as_neighborhood
+from subspaces.flats.flats import Flats
+from subspaces.flats.least_noise import least_noise_flat
+from subspaces.flats.neighborhoods import Beta2, as_neighborhood
 from subspaces.rows.feed import Rows
 from subspaces.rows.plan import Plan, make_plan, planned
 from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
@@ -45,7 +47,7 @@ from subspaces.selection.search import (
     choose_setting,
 )
 from subspaces.selection.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_draws, vote
-from subspaces.selection.whole_flats import FIRST_STARTS, MAX_STARTS, flat_partition, nearest_flats
+from subspaces.selection.whole_flats import FIRST_STARTS, MAX_STARTS, flat_partition
 from subspaces.spectral.partition import KINDS, SURE_AGREEMENT, Partition, PartitionChoice, at_most
 from subspaces.spectral.spectrum import Spectrum
 
@@ -345,14 +347,14 @@ class FLS(FeatureClustering):
     def _clusters_of(self, plain: Array) -> Labels:
         """Cluster (n,) of each row (n, q), outlier or not, from rows that are not scaled."""
         if self._partition.flats is not None:
-            return nearest_flats(plain, self._partition.flats)
+            return least_noise_flat(plain, self._partition.flats)
         rows = self._scaled(plain)
         return vote([voter.shares(rows) for voter in self._voters]) if self._voters else self._nearest_clusters(rows)
 
     def _draw(self, features: FeatureMap, rows: Array, rng: np.random.RandomState) -> Draw:
         draw = super()._draw(features, rows, rng)
         flats = draw.partition.flats
-        return draw if flats is None else replace(draw, labels=nearest_flats(self._plain, flats))
+        return draw if flats is None else replace(draw, labels=least_noise_flat(self._plain, flats))
 
     def _check_parameters(self, x: Array) -> None:
         check_integer("max_clusters", self.max_clusters, low=1)

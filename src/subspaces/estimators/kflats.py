@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._core.arrays import Array, Indices, Labels, is_host, namespace, to_host, unit_rows
+from subspaces._core.arrays import Array, Labels, is_host, namespace, to_host, unit_rows
 from subspaces._core.blocks import row_blocks
 from subspaces._core.errors import InputError
-from subspaces._core.log import report
-from subspaces._core.threads import one_thread
+from subspaces._core.progress import shown
 from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
@@ -26,177 +22,19 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.estimators._fed import FedMixin
-from subspaces.flats.candidates import lbf_starts, random_starts, sample_rows
+from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.flats.cluster_model import MODEL_ROWS
 from subspaces.flats.description import describe
 from subspaces.flats.device import DeviceFlats
-from subspaces.flats.dimension import level_knee, log_level, search_dims
-from subspaces.flats.flats import Flats, distance_row_bytes, distances_to, fit_flats, principal_bases
+from subspaces.flats.distances import distance_row_bytes, distances_to
+from subspaces.flats.flats import Flats
+from subspaces.flats.kflats import LOSSES, FlatsFit, assign_to_flats, best_kflats
+from subspaces.flats.per_cluster import flats_of_labels
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.selection.flat_count import decide_n_clusters
-from subspaces.selection.record import Choice, Decision
+from subspaces.selection.flat_dimension import decide_dim
+from subspaces.selection.record import Choice
 from subspaces.spectral.partition import at_most
-
-LOSSES = ("squared", "median")
-# Labels that stand still while the energy falls by a smaller share have arrived.
-TOLERANCE = 1e-5
-# The dimension is chosen on at most this many rows, with few starts and steps.
-SEARCH_ROWS = 4000
-SEARCH_STARTS = 3
-SEARCH_STEPS = 30
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FlatsFit:
-    """Flats fitted to rows, the nearest of them for each row, and how near they are."""
-
-    flats: Flats
-    labels: Labels  # (n,)
-    distances: Array  # (n,), of each row to its own flat
-    energy: float  # sum of the distances, or of their squares
-    n_iter: int = 1  # steps tried; the assignment of rows to given flats is one
-
-
-def nearest_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit:
-    """The nearest of the `flats` for each row of `x` (n, p); ties go to the lower index.
-
-    The energy is the sum of the distances for `loss="median"` and of their squares for `"squared"`.
-    """
-    squared_distances = distances_to(flats)
-    labels = np.empty(len(x), np.int32)
-    squares = np.empty(len(x), x.dtype)
-    for rows in row_blocks(len(x), distance_row_bytes(flats, x.dtype)):
-        table = squared_distances(x[rows])
-        labels[rows] = table.argmin(axis=1)
-        squares[rows] = table.min(axis=1)
-    distances = np.sqrt(squares)
-    return FlatsFit(flats, labels, distances, float((squares if loss == "squared" else distances).sum(dtype=float)))
-
-
-def flats_of_labels(x: Array, labels: Labels, n_clusters: int, dim: int, *, affine: bool) -> Flats:
-    """The least-squares flat of each cluster of rows of `x` (n, p); that of all rows where a cluster is empty."""
-    members = [np.flatnonzero(labels == k) for k in range(n_clusters)]
-    return fit_flats(x, [rows if len(rows) else np.arange(len(x)) for rows in members], dim, affine=affine)[0]
-
-
-def fit_kflats(x: Array, start: Flats, *, affine: bool, loss: str = "median", max_iter: int = 100) -> FlatsFit:
-    """Flats that fit the rows of `x` (n, p) better and better, from starting flats.
-
-    Rows go to their nearest flat, each flat is fitted to its rows, and so on. The sum of squared distances
-    (`loss="squared"`) or of distances (`"median"`, one step of reweighted least squares at a time, which outliers
-    hardly move) never rises. A flat that loses all rows begins again at the rows fitted worst. Stops when labels stand
-    still and the energy falls no more, or after `max_iter` steps. Use it by itself, or to polish the labels of another
-    method, whose flats `flats_of_labels` gives.
-    """
-    smallest = rounding(x, affine)
-    current = nearest_flats(x, start, loss=loss)
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
-        weights = None if loss == "squared" else 1 / np.maximum(current.distances.astype(np.float64), smallest)
-        after = nearest_flats(x, _refit(x, current, weights, affine), loss=loss)
-        # A step that gains nothing but rounding could go on for ever.
-        if after.energy >= current.energy:
-            break
-        arrived = after.energy > (1 - TOLERANCE) * current.energy and (after.labels == current.labels).all()
-        current = after
-        if arrived:
-            break
-    return replace(current, n_iter=n_iter)
-
-
-def rounding(x: Array, affine: bool) -> float:
-    """The distance below which that of a row of `x` (n, p) to a flat is rounding."""
-    origin = x.mean(axis=0, dtype=np.float64) if affine else np.zeros(x.shape[1])
-    total = sum(float(np.square(x[rows] - origin).sum()) for rows in row_blocks(len(x), 16 * x.shape[1]))
-    tiny = float(np.finfo(x.dtype).tiny)
-    return max(float(np.sqrt(np.finfo(x.dtype).eps * total / len(x))), float(np.sqrt(tiny)))
-
-
-def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine: bool) -> Flats:
-    """The best flat of each cluster, rows counted by `weights` (n,); clusters without rows get those fitted worst."""
-    centers, bases = fit.flats.centers.copy(), fit.flats.bases.copy()
-    dim = fit.flats.dim
-    sizes = np.bincount(fit.labels, minlength=len(fit.flats))
-    order = np.argsort(fit.labels, kind="stable")
-    for k, members in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
-        if sizes[k]:
-            centers[k], bases[k] = _weighted_flat(x, members, weights, dim, affine)
-    empty = np.flatnonzero(sizes == 0)
-    if len(empty):
-        size = max(dim + 1, len(x) // len(sizes))
-        worst = np.argsort(-fit.distances, kind="stable")[: size * len(empty)]
-        for slot, members in zip(empty, np.array_split(worst, len(empty)), strict=True):
-            if len(members):
-                centers[slot], bases[slot] = _weighted_flat(x, members, None, dim, affine)
-    return Flats(centers, bases)
-
-
-def _weighted_flat(
-    x: Array, members: Indices, weights: NDArray[np.float64] | None, dim: int, affine: bool
-) -> tuple[Array, Array]:
-    """Centre (p,) and basis (p, dim) of the flat of the least weighted sum of squared distances to some rows of `x`."""
-    p = x.shape[1]
-    own = np.ones(len(members)) if weights is None else weights[members] / weights[members].max()
-    blocks = list(row_blocks(len(members), 3 * p * 8))
-    center = np.zeros(p)
-    if affine:
-        center = np.sum([own[rows] @ x[members[rows]].astype(np.float64) for rows in blocks], axis=0) / own.sum()
-    if dim == 0:
-        return center.astype(x.dtype), np.zeros((p, 0), x.dtype)
-    if len(members) < p:
-        points = np.sqrt(own)[:, None] * (x[members] - center)
-        return center.astype(x.dtype), principal_bases(points[None], dim)[0][0].astype(x.dtype)
-    scatter = np.zeros((p, p))
-    for rows in blocks:
-        points = np.sqrt(own[rows])[:, None] * (x[members[rows]] - center)
-        scatter += points.T @ points
-    with one_thread():
-        vectors = scipy.linalg.eigh(scatter, subset_by_index=[p - dim, p - 1])[1]
-    return center.astype(x.dtype), vectors[:, ::-1].astype(x.dtype)
-
-
-def best_kflats(
-    x: Array, starts: Sequence[Flats], *, affine: bool, loss: str, max_iter: int, verbose: int = 0
-) -> FlatsFit:
-    """The fit of the least energy among those from several starts; see `fit_kflats`."""
-    best = None
-    for i, start in enumerate(starts, 1):
-        fit = fit_kflats(x, start, affine=affine, loss=loss, max_iter=max_iter)
-        report(verbose, "start %d of %d: energy %.6g after %d steps", i, len(starts), fit.energy, fit.n_iter)
-        if best is None or fit.energy < best.energy:
-            best = fit
-    assert best is not None
-    return best
-
-
-def decide_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState, verbose: int = 0) -> Decision:
-    """The dimension of flats beyond which `n_clusters` of them fit the rows of `x` (n, p) hardly better.
-
-    The level of noise that the distances of rows speak of falls while d grows to the dimension of the subspaces, and
-    not after: the knee of its logarithm, the point farthest below the chord between its ends, is the choice.
-    """
-    sample = sample_rows(x, SEARCH_ROWS, rng)
-    dims = search_dims(x, affine)
-    levels = []
-    for dim in dims:
-        starts = lbf_starts(sample, n_clusters, dim, affine=affine, n_starts=SEARCH_STARTS, rng=rng)
-        fit = best_kflats(sample, starts, affine=affine, loss="median", max_iter=SEARCH_STEPS)
-        levels.append(log_level(fit.distances, x.shape[1] - dim, rounding(sample, affine)))
-    report(verbose, "logarithm of the noise level for subspace_dim=%s: %s", dims, np.round(levels, 3))
-    return Decision(
-        "subspace_dim",
-        level_knee(dims, np.array(levels)),
-        "log_noise",
-        "the dimension after which the noise that rows seem to have falls no more",
-        tuple({"subspace_dim": dim, "log_noise": level} for dim, level in zip(dims, levels, strict=True)),
-        larger_is_better=False,
-    )
-
-
-def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState, verbose: int = 0) -> int:
-    """The dimension that `decide_dim` decides for."""
-    return int(decide_dim(x, n_clusters, affine=affine, rng=rng, verbose=verbose).chosen["subspace_dim"])
 
 
 class FlatsClustering(
@@ -230,7 +68,7 @@ class FlatsClustering(
     def _labels_of(self, x: Array) -> Labels:
         rows = prepare(x, unit=self._unit)
         if is_host(x):
-            return nearest_flats(rows, self.flats_).labels
+            return assign_to_flats(rows, self.flats_).labels
         xp = namespace(x)
         return xp.astype(DeviceFlats(self.flats_).nearest(rows, 1)[1][:, 0], xp.int32)
 
@@ -245,7 +83,7 @@ class FlatsClustering(
 
     def _energy_of(self, x: Array) -> tuple[Any, ...]:
         rows = prepare(to_host(x), unit=self._unit)
-        fit = nearest_flats(rows, self.flats_, loss=getattr(self, "loss", "median"))
+        fit = assign_to_flats(rows, self.flats_, loss=getattr(self, "loss", "median"))
         return np.asarray(float(len(rows))), np.asarray(fit.energy)
 
     def __sklearn_tags__(self) -> Any:
@@ -266,7 +104,8 @@ class FlatsClustering(
         else:
             self.n_clusters_ = int(self.n_clusters)
         if dim is None:
-            decisions.append(decide_dim(rows, self.n_clusters_, affine=self.affine, rng=rng, verbose=self.verbose))
+            with shown(self.verbose):
+                decisions.append(decide_dim(rows, self.n_clusters_, affine=self.affine, rng=rng))
             dim = int(decisions[-1].chosen["subspace_dim"])
         self.choice_ = Choice(tuple(decisions))
         return dim
@@ -404,14 +243,9 @@ class KFlats(FlatsClustering):
         self._check_parameters(feed.rows)
         rows = prepare(feed.rows, unit=self.normalize)
         dim = self._choose_size(rows, rng)
-        fit = best_kflats(
-            rows,
-            self._starts(rows, dim, rng),
-            affine=self.affine,
-            loss=self.loss,
-            max_iter=self.max_iter,
-            verbose=self.verbose,
-        )
+        starts = self._starts(rows, dim, rng)
+        with shown(self.verbose):
+            fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
         self._keep(rows, fit, rng)
         warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and init")
         self._deliver(feed)

@@ -15,20 +15,15 @@ from subspaces._core.validation import (
     is_auto,
     warn_if_empty,
 )
-from subspaces.estimators.kflats import (
-    FlatsClustering,
-    check_dim,
-    fit_kflats,
-    nearest_flats,
-    prepare,
-)
+from subspaces.estimators.kflats import FlatsClustering, check_dim, prepare
 from subspaces.flats.candidates import (
     CANDIDATES_PER_CLUSTER,
     candidate_flats,
     choose_flats,
     distance_table,
 )
-from subspaces.flats.flats import Beta2, as_neighborhood
+from subspaces.flats.kflats import assign_to_flats, fit_kflats
+from subspaces.flats.neighborhoods import Beta2, as_neighborhood
 from subspaces.rows.feed import Rows, open_feed
 
 
@@ -156,7 +151,7 @@ class LBF(FlatsClustering):
         if self.polish:
             fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
         else:
-            fit = nearest_flats(rows, flats)
+            fit = assign_to_flats(rows, flats)
         self._keep(rows, fit, rng)
         warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and n_candidates")
         self._deliver(feed)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from subspaces._core.arrays import Array, Labels, follow, to_host
-from subspaces._core.blocks import row_blocks
 from subspaces._core.log import report
+from subspaces._core.progress import shown
 from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
@@ -20,65 +18,14 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.estimators._fed import FedMixin
-from subspaces.estimators.kflats import check_dim, choose_dim, prepare, rounding
-from subspaces.flats.flats import Beta2, Flats, as_neighborhood, distances_to, local_flats, rows_to_fit, smallest
+from subspaces.estimators.kflats import check_dim, prepare
+from subspaces.flats.affinity import flat_affinity, flat_scales, labels_by_votes
+from subspaces.flats.dimension import choose_dim
+from subspaces.flats.kflats import rounding
+from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, rows_to_fit
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import labels_of_copies
 from subspaces.spectral.graph import spectral_labels
-
-
-def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int, verbose: int = 0) -> csr_matrix:
-    """Symmetric weights (n, n) between rows of `x` (n, p) with a flat at each, the `n_nearest` largest of each row.
-
-    With s_ij the geometric mean of dist(x_i, L_j) and dist(x_j, L_i), the weight is
-    exp(-s_ij / (2 scale_i)) + exp(-s_ij / (2 scale_j)).
-    """
-    n = len(x)
-    count = min(n_nearest + 1, n)
-    to_all = distances_to(flats)
-    index = np.empty((n, count), np.intp)
-    weights = np.empty((n, count), x.dtype)
-    blocks = list(row_blocks(n, n * (flats.dim + 8) * x.itemsize))
-    for done, rows in enumerate(blocks):
-        # A root before the product: squares of squares overflow.
-        lengths = np.sqrt(np.sqrt(to_all(x[rows]))) * np.sqrt(np.sqrt(distances_to(flats[rows])(x).T))
-        table = np.exp(-lengths / (2 * scales)) + np.exp(-lengths / (2 * scales[rows, None]))
-        index[rows] = smallest(-table, count)
-        weights[rows] = np.take_along_axis(table, index[rows], 1)
-        report(verbose, "affinity of block %d of %d", done + 1, len(blocks))
-    weights[index == np.arange(n)[:, None]] = 0
-    graph = csr_matrix((weights.ravel(), index.ravel(), np.arange(0, n * count + 1, count)), shape=(n, n))
-    graph.eliminate_zeros()
-    return graph.maximum(graph.T).tocsr()
-
-
-def flat_scales(residuals: Array, floor: float, *, squared: bool) -> Array:
-    """The scale of each flat from its mean squared residual (m,): the root of it, or itself if `squared`.
-
-    At least `floor`, a length, and a tenth of the median: a flat that happens to fit exactly still has neighbours.
-    """
-    lengths = np.sqrt(residuals)
-    lengths = np.maximum(lengths, max(floor, 0.1 * float(np.median(lengths)))).astype(residuals.dtype)
-    return np.square(lengths) if squared else lengths
-
-
-def votes(x: Array, flats: Flats, scales: Array, labels: Labels, *, n_nearest: int) -> Labels:
-    """Cluster (n,) of each row of `x` (n, p): the one with the largest sum of exp(-dist / (2 scale)) over the
-    `n_nearest` nearest flats, whose clusters are `labels` (m,).
-    """
-    n_clusters = int(labels.max()) + 1
-    squared_distances = distances_to(flats)
-    result = np.empty(len(x), np.int32)
-    for rows in row_blocks(len(x), len(flats) * (flats.dim + 4) * x.itemsize):
-        exponents = np.sqrt(squared_distances(x[rows])) / (2 * scales)
-        index = smallest(exponents, min(n_nearest, len(flats)))
-        near = np.take_along_axis(exponents, index, 1)
-        # Relative to the nearest flat, so that the weights of far rows do not all vanish.
-        shares = np.exp(near.min(axis=1, keepdims=True) - near)
-        sums = np.zeros((len(near), n_clusters))
-        np.add.at(sums, (np.arange(len(near))[:, None], labels[index]), shares)
-        result[rows] = sums.argmax(axis=1)
-    return result
 
 
 class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -174,7 +121,8 @@ class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rows = prepare(x, unit=self._unit)
         dim = self.subspace_dim
         if is_auto(dim):
-            dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng, verbose=self.verbose)
+            with shown(self.verbose):
+                dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng)
         self.subspace_dim_ = int(dim)
         report(self.verbose, "fitting %d flats of dimension %d", len(rows), self.subspace_dim_)
         self.flats_, residuals = local_flats(
@@ -185,9 +133,8 @@ class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             affine=self.affine,
         )
         self._scales = flat_scales(residuals, rounding(rows, self.affine), squared=self.scale == "published")
-        self.affinity_matrix_ = flat_affinity(
-            rows, self.flats_, self._scales, n_nearest=self.n_nearest, verbose=self.verbose
-        )
+        with shown(self.verbose):
+            self.affinity_matrix_ = flat_affinity(rows, self.flats_, self._scales, n_nearest=self.n_nearest)
         copies = labels_of_copies(rows, self.n_clusters)
         # Where only copies can share a cluster, these do.
         self._voices = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng) if copies is None else copies
@@ -206,7 +153,7 @@ class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labels_of(self, x: Array) -> Labels:
         rows = prepare(to_host(x), unit=self._unit)
-        return follow(votes(rows, self.flats_, self._scales, self._voices, n_nearest=self.n_nearest), x)
+        return follow(labels_by_votes(rows, self.flats_, self._scales, self._voices, n_nearest=self.n_nearest), x)
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)

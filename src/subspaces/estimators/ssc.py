@@ -23,7 +23,7 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.estimators._fed import FedMixin
-from subspaces.estimators.kflats import nearest_flats
+from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.per_cluster import cluster_flats
 from subspaces.rows.feed import Feed, Rows, open_feed
 from subspaces.rows.preparation import RowPreparation, labels_of_copies
@@ -228,7 +228,7 @@ class SSC(_SelfExpressive):
         return super().predict(X)
 
     def _labels_of(self, x: Array) -> Labels:
-        return follow(nearest_flats(to_host(self._preparation(x)), self._flats).labels, x)
+        return follow(assign_to_flats(to_host(self._preparation(x)), self._flats).labels, x)
 
 
 class SSSC(_SelfExpressive):

@@ -16,16 +16,9 @@ from subspaces._core.validation import check_integer, check_option, check_positi
 from subspaces.features import exact
 from subspaces.features.base import FeatureMap, draw_landmarks, stack
 from subspaces.flats.device import DeviceFlats
-from subspaces.flats.flats import (
-    Beta2,
-    Flats,
-    as_neighborhood,
-    distance_row_bytes,
-    distances_to,
-    local_flats,
-    nearest,
-    rows_to_fit,
-)
+from subspaces.flats.distances import distance_row_bytes, distances_to, nearest
+from subspaces.flats.flats import Flats
+from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, rows_to_fit
 from subspaces.spectral.sparse import SparseRows
 from subspaces.spectral.spectrum import Psi
 

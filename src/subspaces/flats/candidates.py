@@ -8,15 +8,10 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.flats import (
-    Beta2,
-    Flats,
-    distance_row_bytes,
-    distances_to,
-    fit_flats,
-    local_flats,
-    rows_to_fit,
-)
+from subspaces.flats.distances import distance_row_bytes, distances_to
+from subspaces.flats.fitting import fit_flats
+from subspaces.flats.flats import Flats
+from subspaces.flats.neighborhoods import Beta2, local_flats, rows_to_fit
 
 PUBLISHED_SIZES = Beta2()
 # Candidates for each cluster, as published.

@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array
+from subspaces._core.progress import note
+from subspaces.flats.candidates import lbf_starts, sample_rows
+from subspaces.flats.kflats import best_kflats, rounding
 
 # Dimensions up to this are considered.
 MAX_DIM = 12
@@ -13,6 +16,34 @@ MAX_DIM = 12
 FEW_COLUMNS = 3
 # Distances beyond this many medians count as much as that: outliers would hide how the others fit.
 CAP_MEDIANS = 3.0
+# The dimension is chosen on at most this many rows, with few starts and steps.
+SEARCH_ROWS = 4000
+SEARCH_STARTS = 3
+SEARCH_STEPS = 30
+
+
+def noise_levels(
+    x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Dimensions of flats, and the logarithm of the noise that `n_clusters` flats of each leave in `x` (n, p).
+
+    The noise falls while the dimension grows to that of the subspaces, and hardly after.
+    """
+    sample = sample_rows(x, SEARCH_ROWS, rng)
+    dims = search_dims(x, affine)
+    levels = []
+    for dim in dims:
+        starts = lbf_starts(sample, n_clusters, dim, affine=affine, n_starts=SEARCH_STARTS, rng=rng)
+        fit = best_kflats(sample, starts, affine=affine, loss="median", max_iter=SEARCH_STEPS)
+        levels.append(log_level(fit.distances, x.shape[1] - dim, rounding(sample, affine)))
+    note(f"logarithm of the noise level for subspace_dim={dims}: {np.round(levels, 3)}")
+    return dims, np.array(levels)
+
+
+def choose_dim(x: Array, n_clusters: int, *, affine: bool, rng: np.random.RandomState) -> int:
+    """The dimension beyond which `n_clusters` flats fit the rows of `x` (n, p) hardly better."""
+    dims, levels = noise_levels(x, n_clusters, affine=affine, rng=rng)
+    return dims[level_knee(dims, levels)]
 
 
 def search_dims(x: Array, affine: bool) -> list[int]:

@@ -6,8 +6,14 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Labels
 from subspaces._core.blocks import row_blocks
-from subspaces.estimators.kflats import flats_of_labels
+from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
+
+
+def flats_of_labels(x: Array, labels: Labels, n_clusters: int, dim: int, *, affine: bool) -> Flats:
+    """The least-squares flat of each cluster of rows of `x` (n, p); that of all rows where a cluster is empty."""
+    members = [np.flatnonzero(labels == k) for k in range(n_clusters)]
+    return fit_flats(x, [rows if len(rows) else np.arange(len(x)) for rows in members], dim, affine=affine)[0]
 
 
 def cluster_flats(x: Array, labels: Labels, n_clusters: int, *, dim: int | None, affine: bool) -> Flats:

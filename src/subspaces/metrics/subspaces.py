@@ -58,7 +58,7 @@ def principal_angles(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
     >>> principal_angles(line, plane).round(4)
     array([0.7854])
     """
-    from subspaces.flats import flats
+    from subspaces.flats import angles
 
     first, second = _orthonormal(A, name="A"), _orthonormal(B, name="B")
     if len(first) != len(second):
@@ -66,7 +66,7 @@ def principal_angles(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
             f"A has {len(first)} rows and B has {len(second)}: pass subspaces of the same space, one row for each "
             "coordinate and one column for each spanning vector."
         )
-    return flats.principal_angles(first, second).astype(np.float64, copy=False)
+    return angles.principal_angles(first, second).astype(np.float64, copy=False)
 
 
 def subspace_recovery_error(
@@ -179,9 +179,9 @@ def _distance(
     first: NDArray[np.float64], second: NDArray[np.float64], distance: Distance, extra_dims: ExtraDims
 ) -> float:
     """Distance in [0, 1] of two spans, given by orthonormal columns (p, d) and (p, e)."""
-    from subspaces.flats import flats
+    from subspaces.flats import angles
 
-    sines = np.sin(flats.principal_angles(first, second))
+    sines = np.sin(angles.principal_angles(first, second))
     if extra_dims == "count":
         sines = np.append(sines, np.ones(abs(first.shape[1] - second.shape[1])))
     return float(sines.max() if distance == "largest" else np.sqrt(np.mean(sines**2)))

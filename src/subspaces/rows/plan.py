@@ -12,7 +12,8 @@ import numpy as np
 
 from subspaces._core.threads import n_threads
 from subspaces._core.validation import check_integer
-from subspaces.flats.flats import Flats, nearest
+from subspaces.flats.distances import nearest
+from subspaces.flats.flats import Flats
 from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces.rows.sources import parse_bytes
 from subspaces.rows.sources._base import BLOCK_BYTES, BLOCK_SHARE

@@ -35,7 +35,7 @@ PARTS = {
     "ElasticNet": "subspaces.self_expression",
     "OMP": "subspaces.self_expression",
     "Background": "subspaces.flats.description",
-    "Beta2": "subspaces.flats.flats",
+    "Beta2": "subspaces.flats.neighborhoods",
     "Cell": "subspaces.flats.description",
     "Choice": "subspaces.selection.record",
     "ClusterGrams": "subspaces.self_expression.residuals",

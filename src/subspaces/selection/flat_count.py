@@ -19,7 +19,8 @@ from subspaces.flats.candidates import (
     sample_rows,
 )
 from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
-from subspaces.flats.flats import rows_to_fit, squared_distances
+from subspaces.flats.distances import squared_distances
+from subspaces.flats.neighborhoods import rows_to_fit
 from subspaces.selection.record import Decision
 
 # The number is sought on no more rows and principal columns than these.

@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
-from subspaces._core.blocks import row_blocks
+from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import mapped
 from subspaces.flats.description import Code, has_flat_clusters, is_flat, measure, shortest_code
-from subspaces.flats.device import DeviceFlats
-from subspaces.flats.flats import Flats, distances_to, fit_flats
+from subspaces.flats.fitting import fit_flats
+from subspaces.flats.flats import Flats
 from subspaces.selection.flat_count import codes_by_count
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import Partition, PartitionChoice, assign, partition_of_labels
@@ -71,32 +70,6 @@ def flats_of(x: Array, code: Code) -> tuple[Flats, ...]:
         assert cell is not None
         found.append(fit_flats(x, np.flatnonzero(labels == k)[None], cell.dim, affine=True)[0])
     return tuple(found)
-
-
-def nearest_flats(x: Array, flats: Sequence[Flats]) -> Labels:
-    """The flat (n,) that each row of `x` (n, p) fits best: of least mean square over the directions that it leaves out.
-
-    Noise is the same in all of them, so flats of more dimensions are not at an advantage.
-    """
-    p = x.shape[1]
-    if not is_host(x):
-        return _nearest_on_device(x, flats)
-    labels = np.empty(len(x), np.int32)
-    distances = [(distances_to(flat), p - flat.dim) for flat in flats]
-    for rows in row_blocks(len(x), (len(flats) + p) * 8):
-        table = [of_rows(x[rows])[:, 0] / free for of_rows, free in distances]
-        labels[rows] = np.argmin(table, axis=0)
-    return labels
-
-
-def _nearest_on_device(x: Array, flats: Sequence[Flats]) -> Labels:
-    """The same for rows of any array library; columns of zeros fill bases up to the same dimension."""
-    xp = namespace(x)
-    most = max(flat.dim for flat in flats)
-    bases = np.concatenate([np.pad(flat.bases, ((0, 0), (0, 0), (0, most - flat.dim))) for flat in flats])
-    free = np.array([x.shape[1] - flat.dim for flat in flats], np.float64)
-    table = DeviceFlats(Flats(np.concatenate([flat.centers for flat in flats]), bases)).table(x)
-    return xp.astype(xp.argmin(table / like(free, x), axis=1), xp.int32)
 
 
 def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Code | None:

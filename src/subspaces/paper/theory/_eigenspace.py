@@ -14,7 +14,7 @@ from subspaces._core.arrays import Array
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_option
 from subspaces.features import FeatureMap
-from subspaces.flats.flats import principal_angles
+from subspaces.flats.angles import principal_angles
 from subspaces.paper.theory._curve import Curve
 from subspaces.paper.theory._kernel import check_sizes, describe
 from subspaces.paper.theory._source import (

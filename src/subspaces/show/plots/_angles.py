@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
-from subspaces.flats.flats import Flats, principal_angles
+from subspaces.flats.angles import principal_angles
+from subspaces.flats.flats import Flats
 from subspaces.show.plots._look import check_has, cluster_names, label_array, new_axes, on_host
 
 # More numbers in the cells could not be read.

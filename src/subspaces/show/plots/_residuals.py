@@ -154,7 +154,7 @@ def own_distances(table: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
 
 def _ssc_distances(model: Any, rows: Any) -> NDArray[Any]:
     """Distances (n, K) of rows (n, p) to the flats of clusters, as the model scales rows."""
-    from subspaces.flats.flats import distances_to
+    from subspaces.flats.distances import distances_to
 
     prepared = on_host(model._preparation(check_rows(model, rows, reset=False, device=True)))
     return np.sqrt(np.maximum(distances_to(model._flats)(prepared), 0))

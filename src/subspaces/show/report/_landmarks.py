@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.flats import Beta2
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.show.report._plain import number, numbers
 from subspaces.show.report._subject import Subject
 from subspaces.spectral.partition import at_most

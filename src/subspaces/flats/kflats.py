@@ -1,0 +1,139 @@
+"""K-flats: k-means with flats in place of centres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from subspaces._core.arrays import Array, Indices, Labels
+from subspaces._core.blocks import row_blocks
+from subspaces._core.progress import advance
+from subspaces._core.threads import one_thread
+from subspaces.flats.distances import distance_row_bytes, distances_to
+from subspaces.flats.fitting import principal_bases
+from subspaces.flats.flats import Flats
+
+LOSSES = ("squared", "median")
+# Labels that stand still while the energy falls by a smaller share have arrived.
+TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlatsFit:
+    """Flats fitted to rows, the nearest of them for each row, and how near they are."""
+
+    flats: Flats
+    labels: Labels  # (n,)
+    distances: Array  # (n,), of each row to its own flat
+    energy: float  # sum of the distances, or of their squares
+    n_iter: int = 1  # steps tried; the assignment of rows to given flats is one
+
+
+def assign_to_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit:
+    """The nearest of the `flats` for each row of `x` (n, p); ties go to the lower index.
+
+    The energy is the sum of the distances for `loss="median"` and of their squares for `"squared"`.
+    """
+    squared_distances = distances_to(flats)
+    labels = np.empty(len(x), np.int32)
+    squares = np.empty(len(x), x.dtype)
+    for rows in row_blocks(len(x), distance_row_bytes(flats, x.dtype)):
+        table = squared_distances(x[rows])
+        labels[rows] = table.argmin(axis=1)
+        squares[rows] = table.min(axis=1)
+    distances = np.sqrt(squares)
+    return FlatsFit(flats, labels, distances, float((squares if loss == "squared" else distances).sum(dtype=float)))
+
+
+def fit_kflats(x: Array, start: Flats, *, affine: bool, loss: str = "median", max_iter: int = 100) -> FlatsFit:
+    """Flats that fit the rows of `x` (n, p) better and better, from starting flats.
+
+    Rows go to their nearest flat, each flat is fitted to its rows, and so on. The sum of squared distances
+    (`loss="squared"`) or of distances (`"median"`, one step of reweighted least squares at a time, which outliers
+    hardly move) never rises. A flat that loses all rows begins again at the rows fitted worst. Stops when labels stand
+    still and the energy falls no more, or after `max_iter` steps. Use it by itself, or to polish the labels of another
+    method, whose flats `flats_of_labels` gives.
+    """
+    smallest = rounding(x, affine)
+    current = assign_to_flats(x, start, loss=loss)
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
+        weights = None if loss == "squared" else 1 / np.maximum(current.distances.astype(np.float64), smallest)
+        after = assign_to_flats(x, _refit(x, current, weights, affine), loss=loss)
+        # A step that gains nothing but rounding could go on for ever.
+        if after.energy >= current.energy:
+            break
+        arrived = after.energy > (1 - TOLERANCE) * current.energy and (after.labels == current.labels).all()
+        current = after
+        if arrived:
+            break
+    return replace(current, n_iter=n_iter)
+
+
+def rounding(x: Array, affine: bool) -> float:
+    """The distance below which that of a row of `x` (n, p) to a flat is rounding."""
+    origin = x.mean(axis=0, dtype=np.float64) if affine else np.zeros(x.shape[1])
+    total = sum(float(np.square(x[rows] - origin).sum()) for rows in row_blocks(len(x), 16 * x.shape[1]))
+    tiny = float(np.finfo(x.dtype).tiny)
+    return max(float(np.sqrt(np.finfo(x.dtype).eps * total / len(x))), float(np.sqrt(tiny)))
+
+
+def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine: bool) -> Flats:
+    """The best flat of each cluster, rows counted by `weights` (n,); clusters without rows get those fitted worst."""
+    centers, bases = fit.flats.centers.copy(), fit.flats.bases.copy()
+    dim = fit.flats.dim
+    sizes = np.bincount(fit.labels, minlength=len(fit.flats))
+    order = np.argsort(fit.labels, kind="stable")
+    for k, members in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
+        if sizes[k]:
+            centers[k], bases[k] = _weighted_flat(x, members, weights, dim, affine)
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty):
+        size = max(dim + 1, len(x) // len(sizes))
+        worst = np.argsort(-fit.distances, kind="stable")[: size * len(empty)]
+        for slot, members in zip(empty, np.array_split(worst, len(empty)), strict=True):
+            if len(members):
+                centers[slot], bases[slot] = _weighted_flat(x, members, None, dim, affine)
+    return Flats(centers, bases)
+
+
+def _weighted_flat(
+    x: Array, members: Indices, weights: NDArray[np.float64] | None, dim: int, affine: bool
+) -> tuple[Array, Array]:
+    """Centre (p,) and basis (p, dim) of the flat of the least weighted sum of squared distances to some rows of `x`."""
+    p = x.shape[1]
+    own = np.ones(len(members)) if weights is None else weights[members] / weights[members].max()
+    blocks = list(row_blocks(len(members), 3 * p * 8))
+    center = np.zeros(p)
+    if affine:
+        center = np.sum([own[rows] @ x[members[rows]].astype(np.float64) for rows in blocks], axis=0) / own.sum()
+    if dim == 0:
+        return center.astype(x.dtype), np.zeros((p, 0), x.dtype)
+    if len(members) < p:
+        points = np.sqrt(own)[:, None] * (x[members] - center)
+        return center.astype(x.dtype), principal_bases(points[None], dim)[0][0].astype(x.dtype)
+    scatter = np.zeros((p, p))
+    for rows in blocks:
+        points = np.sqrt(own[rows])[:, None] * (x[members[rows]] - center)
+        scatter += points.T @ points
+    with one_thread():
+        vectors = scipy.linalg.eigh(scatter, subset_by_index=[p - dim, p - 1])[1]
+    return center.astype(x.dtype), vectors[:, ::-1].astype(x.dtype)
+
+
+def best_kflats(x: Array, starts: Sequence[Flats], *, affine: bool, loss: str, max_iter: int) -> FlatsFit:
+    """The fit of the least energy among those from several starts; see `fit_kflats`."""
+    best = None
+    for i, start in enumerate(starts, 1):
+        fit = fit_kflats(x, start, affine=affine, loss=loss, max_iter=max_iter)
+        detail = f"start {i} of {len(starts)}: energy {fit.energy:.6g} after {fit.n_iter} steps"
+        advance("flats", i, len(starts), detail=detail)
+        if best is None or fit.energy < best.energy:
+            best = fit
+    assert best is not None
+    return best
