@@ -1,4 +1,4 @@
-"""What the makers and loaders of data accept: lists of whole numbers, shares, seeds."""
+"""Checks of the arguments of this room: lists of whole numbers, shares, seeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RandomSource = int | np.random.Generator | np.random.RandomState | None
 
 
 def whole_numbers(values: object, *, name: str, low: int, high: int | None = None, hint: str) -> list[int]:
-    """The items of a list that is not empty, each between `low` and `high`."""
+    """The items of a non-empty list, each between `low` and `high`."""
     if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
         raise UserTypeError(f"{name}={values!r} must be a list of whole numbers: {hint}.")
     numbers = [check_integer(f"{name}[{i}]", value, low=low, high=high, hint=hint) for i, value in enumerate(values)]
@@ -29,7 +29,7 @@ def whole_numbers(values: object, *, name: str, low: int, high: int | None = Non
 
 
 def count_for_each(values: Counts, n_groups: int, *, name: str, groups: str) -> list[int]:
-    """One count for each of `n_groups` groups, from a list of them or from one number for all."""
+    """One count for each of `n_groups` groups, from a list or from one number for all."""
     hint = f"pass one number, or a list with one for each of the {n_groups} {groups}"
     if not isinstance(values, Sequence | np.ndarray):
         return [check_integer(name, values, low=1, hint=hint)] * n_groups
@@ -51,7 +51,7 @@ def number_from_zero(value: object, *, name: str, below: float = math.inf, hint:
 
 
 def random_generator(source: RandomSource) -> np.random.Generator:
-    """A source of draws; that of a RandomState is seeded by its next numbers."""
+    """A Generator; from a RandomState, it is seeded with the next numbers of that."""
     if isinstance(source, np.random.RandomState):
         return np.random.default_rng(source.randint(2**32, size=4, dtype=np.uint32))
     return np.random.default_rng(source)

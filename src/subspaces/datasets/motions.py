@@ -1,4 +1,4 @@
-"""Tracks of points on moving rigid bodies, the motion-segmentation problem."""
+"""Random tracks of points on moving rigid bodies: the motion segmentation problem."""
 
 from __future__ import annotations
 
@@ -32,40 +32,40 @@ def make_motions(
     moving_camera: bool = False,
     random_state: RandomSource = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw rigid bodies that turn and travel before an affine camera, and follow points on them.
+    """Draw rigid bodies that rotate and move in front of an affine camera, and track points on them.
 
-    A row is the track of one point: its image positions in all frames. Under an affine camera the tracks of a
-    rigid body lie in an affine subspace of dimension 3 at most, exactly so when `noise` is zero, whatever the
-    motion (Tomasi and Kanade, 1992); flat bodies and plain translations need less. Bodies start side by side,
-    overlap partly in the image, and go different ways. Use it for clean affine data whose subspaces are
-    nearly parallel, another regime than `make_subspaces`.
+    A row is the track of one point: its image positions in all frames. Under an affine camera the tracks of a rigid
+    body lie in an affine subspace of dimension at most 3, exactly if `noise` is zero (Tomasi and Kanade, 1992); flat
+    bodies and pure translations need fewer dimensions. Bodies start side by side, overlap partly in the image, and
+    move in different directions. Use it for clean affine data whose subspaces are nearly parallel, which
+    `make_subspaces` does not produce.
 
     Parameters
     ----------
     n_motions : int
         Number of bodies.
     n_points : int or sequence of int, default=100
-        Number of tracks of every body, or of each.
+        Number of tracks of all bodies, or of each.
     n_frames : int, default=30
-        Number of images, at least 2. Bodies cover the same way in more, smaller steps when it grows.
+        Number of images, at least 2. More frames divide the same motion into smaller steps.
     noise : float, default=0.0
-        Standard deviation of the Gaussian error of each image coordinate, as a share of the larger side of
-        the box around everything seen: 0.01 is one per cent, six pixels in an image 640 wide.
+        Standard deviation of the Gaussian error of each image coordinate, as a share of the larger side of the box
+        around all tracks: 0.01 is one per cent, about six pixels in an image of width 640.
     kind : {"mixed", "general", "planar", "translation"} or a sequence of the last three, default="mixed"
-        What the bodies are, all of them or each: "general", a solid body that turns by 20 to 60 degrees while
-        it travels (subspace dimension 3); "planar", a flat one that does the same (2); "translation", a solid
-        body that travels without turning (2, or 3 with a moving camera, before which it seems to turn).
-        "mixed" deals out the three kinds in turn, in random order.
+        Kind of all bodies, or of each: "general", a solid body that rotates by 20 to 60 degrees while it moves
+        (subspace dimension 3); "planar", a flat body that does the same (2); "translation", a solid body that moves
+        without rotation (2, or 3 with a moving camera, relative to which it rotates). "mixed" uses the three kinds in
+        turn, in random order.
     moving_camera : bool, default=False
-        Whether the camera turns by 10 to 25 degrees around the scene, drifts and zooms.
+        Whether the camera rotates by 10 to 25 degrees around the scene, drifts and zooms.
     random_state : int, Generator, RandomState or None, default=None
         Seed or source of the draws.
 
     Returns
     -------
     X : ndarray of shape (n_tracks, 2 * n_frames)
-        Tracks (x, y, x, y, ...), body by body; `X.reshape(-1, n_frames, 2)` are positions. Without noise the
-        larger side of the image is one long.
+        Tracks (x, y, x, y, ...), body by body; `X.reshape(-1, n_frames, 2)` are positions. Without noise the larger
+        side of the image has length one.
     y : ndarray of shape (n_tracks,)
         Body of each track, from 0 to n_motions - 1.
 
@@ -126,7 +126,7 @@ def _kind_of_each(kind: object, n_motions: int, *, rng: np.random.Generator) -> 
 
 
 def _body(count: int, *, flat: bool, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Points (count, 3) of a box about the origin, solid or a plate, tilted but never seen edge on."""
+    """Points (count, 3) of a solid box or a plate around the origin, tilted but never parallel to the line of sight."""
     half_sides = rng.uniform(0.6, 1.1, size=3) * [1, 1, 0 if flat else 1]
     points = rng.uniform(-1, 1, size=(count, 3)) * half_sides
     spin = _rotations(np.array([0.0, 0.0, 1.0]), rng.uniform(0, 2 * np.pi, size=1))[0]
@@ -138,13 +138,13 @@ def _body(count: int, *, flat: bool, rng: np.random.Generator) -> NDArray[np.flo
 def _turns(n_frames: int, *, still: bool, rng: np.random.Generator) -> NDArray[np.float64]:
     """Rotations (n_frames, 3, 3) by tens of degrees, smooth in time."""
     total = 0.0 if still else np.radians(rng.uniform(20, 60)) * rng.choice([-1, 1])
-    # About the line of sight alone a body would show one side only, and its third dimension would be lost.
+    # A rotation about the line of sight alone would show one side only, and the third dimension would be lost.
     axis = _axis(np.radians(rng.uniform(45, 90)), rng=rng)
     return _rotations(axis, total * _progress(n_frames, rng=rng))
 
 
 def _path(n_frames: int, *, heading: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Displacements (n_frames, 3) along a slightly bent way in the direction `heading` of the image."""
+    """Displacements (n_frames, 3) along a slightly curved path in the direction `heading` of the image."""
     progress = _progress(n_frames, rng=rng)[:, None]
     forward = np.array([np.cos(heading), np.sin(heading), 0.0])
     sideways = np.array([-np.sin(heading), np.cos(heading), 0.0])
@@ -155,7 +155,7 @@ def _path(n_frames: int, *, heading: float, rng: np.random.Generator) -> NDArray
 
 
 def _start(n_motions: int, *, place: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """First position (3,) of a body, on a ring whose bodies overlap their neighbours in part."""
+    """First position (3,) of a body, on a ring on which neighbours overlap partly."""
     radius = 0.5 * np.sqrt(n_motions) if n_motions > 1 else 0.0
     return np.array([radius * np.cos(place), radius * np.sin(place), rng.uniform(-0.5, 0.5)])
 
@@ -174,14 +174,14 @@ def _camera(
 
 
 def _progress(n_frames: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Share of the way covered (n_frames,), from 0 to 1, now slower and now faster but never back."""
+    """Share of the path covered in each frame (n_frames,), increasing from 0 to 1 with varying speed."""
     time = np.linspace(0, 1, n_frames)
     wobble: NDArray[np.float64] = rng.uniform(-0.6, 0.6) * np.sin(2 * np.pi * time) / (2 * np.pi)
     return time + wobble
 
 
 def _spread_angles(count: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Angles (count,) all around the circle in random order, so that no two are close."""
+    """Angles (count,) spread around the circle in random order, so that no two are close."""
     step = 2 * np.pi / count
     angles: NDArray[np.float64] = step * (rng.permutation(count) + rng.uniform(-0.2, 0.2, size=count))
     return angles

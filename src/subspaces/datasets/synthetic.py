@@ -1,4 +1,4 @@
-"""Points near random subspaces, with noise and outliers, as hybrid linear modelling tests itself on."""
+"""Points near random subspaces, with noise and outliers: the usual test of hybrid linear modelling."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from subspaces.datasets.arguments import (
     whole_numbers,
 )
 
-# A request that so many draws of one basis cannot meet is out of reach.
+# Draws of one basis before `min_angle` counts as out of reach; no kept study.
 DRAWS_PER_BASIS = 1000
+# Smallest angle between subspaces by default, as in published experiments.
 PUBLISHED_ANGLE = np.pi / 6
 
 
@@ -75,8 +76,8 @@ def make_subspaces(
 ):
     """Draw points uniformly from the unit balls of random subspaces, then add noise and outliers.
 
-    The defaults are the published experiments: 250 points a subspace, noise 0.05, 5 % outliers. Use it to see
-    how a method copes with dimension, noise and outliers when the truth is known.
+    The defaults are those of published experiments: 250 points per subspace, noise 0.05, 5 % outliers. Use it to see
+    how dimension, noise and outliers affect a method when the truth is known.
 
     Parameters
     ----------
@@ -85,26 +86,26 @@ def make_subspaces(
     ambient_dim : int
         Number p of columns.
     points_per_subspace : int or sequence of int, default=250
-        Number of points of every subspace, or of each.
+        Number of points of all subspaces, or of each.
     noise : float, default=0.05
         Standard deviation of the Gaussian noise added to every coordinate of the points.
     outliers : float, default=0.05
-        Share q of outliers among all rows, below 1: ceil(n q / (1 - q)) rows are added to the n points,
-        uniform in the cube [-m, m]^p, m the largest distance of a point to the origin.
+        Share q of outliers among all rows, below 1: ceil(n q / (1 - q)) rows are added to the n points, uniform in
+        the cube [-m, m]^p, where m is the largest distance of a point to the origin.
     affine : bool, default=False
         Whether to move each subspace by a random unit vector, so that it misses the origin.
     min_angle : float or None, default=None
-        Smallest principal angle, in radians, allowed between two subspaces; bases are redrawn until it is
-        exceeded. Two subspaces whose dimensions sum to more than p share directions whatever the draw; these
-        angles of zero do not count, the smallest of the others does. None asks for pi / 6, as published runs
-        did, and for half of it, a quarter and so on where subspaces of these dimensions practically never
-        meet it, such as (4, 5, 6) in R^10. Zero takes the first draw.
+        Smallest principal angle, in radians, allowed between two subspaces; bases are redrawn until it is exceeded.
+        Two subspaces whose dimensions sum to more than p always share directions; these angles of zero do not count,
+        the smallest of the others does. None means pi / 6, as in published runs, or half of it, a quarter and so on
+        if random subspaces of these dimensions practically never meet it, such as (4, 5, 6) in R^10. Zero accepts the
+        first draw.
     shuffle : bool, default=False
         Whether to put the rows in random order, instead of subspace by subspace and outliers last.
     random_state : int, Generator, RandomState or None, default=None
         Seed or source of the draws.
     return_bases : bool, default=False
-        Whether to return the true subspaces too.
+        Whether to return the true subspaces as well.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def make_subspaces(
     if max(subspace_dims) >= width:
         raise InputError(
             f"dims has {max(subspace_dims)}, which must be below ambient_dim={width}: a subspace as large as "
-            "the space holds every point; lower it, or raise ambient_dim."
+            "the space contains every point; lower it, or raise ambient_dim."
         )
     counts = count_for_each(points_per_subspace, len(subspace_dims), name="points_per_subspace", groups="subspaces")
     noise = number_from_zero(noise, name="noise", hint="pass a standard deviation, 0 for exact points")
@@ -167,7 +168,7 @@ def make_subspaces(
 def _draw_bases(
     dims: list[int], width: int, *, min_angle: float | None, rng: np.random.Generator
 ) -> list[NDArray[np.float64]]:
-    """Random orthonormal bases (width, d), one for each of `dims`, any two further apart than `min_angle`."""
+    """Random orthonormal bases (width, d), one for each of `dims`, with angles above `min_angle` between them."""
     angle = PUBLISHED_ANGLE if min_angle is None else min_angle
     while True:
         try:
@@ -193,9 +194,9 @@ def _draw_apart(
                 break
         else:
             raise InputError(
-                f"min_angle={min_angle:.4g} was exceeded by none of {DRAWS_PER_BASIS} draws of subspace "
-                f"{len(bases)} (the best left {widest:.4g}): lower min_angle, raise ambient_dim={width}, or "
-                "ask for fewer or smaller subspaces."
+                f"min_angle={min_angle:.4g} was not exceeded in {DRAWS_PER_BASIS} draws of subspace {len(bases)} "
+                f"(the best angle was {widest:.4g}): lower min_angle, raise ambient_dim={width}, or use fewer or "
+                "smaller subspaces."
             )
     return bases
 
@@ -208,7 +209,7 @@ def _smallest_free_angle(basis: NDArray[np.float64], other: NDArray[np.float64])
 
 
 def _uniform_in_ball(count: int, dim: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Points (count, dim) uniform in the unit ball: a ball of radius r holds the share r^dim of them."""
+    """Points (count, dim) uniform in the unit ball: a ball of radius r contains the share r^dim of them."""
     directions = rng.standard_normal((count, dim))
     radii = rng.random((count, 1)) ** (1 / dim)
     points: NDArray[np.float64] = directions * (radii / np.linalg.norm(directions, axis=1, keepdims=True))
