@@ -10,7 +10,7 @@ from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
 from subspaces.flats.angles import principal_angles
 from subspaces.flats.cluster_model import model_clusters
-from subspaces.flats.description import REACH
+from subspaces.flats.thresholds import REACH
 
 kinds = pytest.mark.parametrize("affine", [False, True], ids=["linear", "affine"])
 

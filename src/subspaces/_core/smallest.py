@@ -6,17 +6,17 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices
 
-# The smallest entries of a row are found one by one up to this many.
+# Up to this many smallest entries are found one by one. Changes the order of the result, but not the set.
 FEW_SMALLEST = 16
-# Of more, the minima of groups of columns are looked at first where there are this many columns for each of them.
+# With at least this many columns per entry, minima of groups of columns are found first. Does not change results.
 COLUMNS_PER_SMALLEST = 32
 
 
 def smallest(table: Array, count: int) -> Indices:
-    """Column indices (n, count) of the `count` smallest entries of each row: a few in ascending order, many in none.
+    """Column indices (n, count) of the `count` smallest entries of each row: in ascending order if few, else unordered.
 
-    A few are found one after another, which is faster than to partition the row, with ties to the lower index; `table`
-    is used for that, and left as it was.
+    A few are found one after another, which is faster than a partition; ties go to the lower index. `table` is modified
+    meanwhile and restored.
     """
     if count >= table.shape[1]:
         return np.broadcast_to(np.arange(table.shape[1]), table.shape)
@@ -36,11 +36,11 @@ def smallest(table: Array, count: int) -> Indices:
 
 
 def _smallest_by_groups(table: Array, count: int) -> Indices:
-    """The same of tables with many columns: the smallest entries lie in the groups with the smallest minima."""
+    """The same for tables with many columns: the smallest entries lie in the groups with the smallest minima."""
     n_columns = table.shape[1]
     height = int(np.sqrt(n_columns // count))
     n_groups = n_columns // height
-    # Column j is in group j mod n_groups, so that minima are taken of contiguous rows; the last few are in none.
+    # Column j is in group j mod n_groups, so that minima are taken over contiguous rows; the last few are in no group.
     whole = table[:, : height * n_groups].reshape(len(table), height, n_groups)
     groups = smallest(whole.min(axis=1), count)
     members = (groups[:, None, :] + n_groups * np.arange(height)[:, None]).reshape(len(table), -1)
@@ -50,7 +50,7 @@ def _smallest_by_groups(table: Array, count: int) -> Indices:
 
 
 def in_order(table: Array, index: Indices) -> tuple[Indices, Array]:
-    """Column indices (n, r) of entries of each row, from the smallest entry on, and the entries (n, r)."""
+    """Sort the column indices (n, r) of each row by their entries, ascending; returns them and the entries (n, r)."""
     values = np.take_along_axis(table, index, 1)
     order = np.argsort(values, axis=1, kind="stable")
     return np.take_along_axis(index, order, 1), np.take_along_axis(values, order, 1)

@@ -25,10 +25,11 @@ from subspaces._core.validation import (
 from subspaces.estimators._base import Draw, FeatureClustering, unless_auto
 from subspaces.features import FeatureMap, SubspaceFeatures
 from subspaces.features.base import check_landmark_choice
-from subspaces.flats.cluster_model import MODEL_ROWS, limit_of_share, model_clusters
+from subspaces.flats.cluster_model import limit_of_share, model_clusters
 from subspaces.flats.flats import Flats
 from subspaces.flats.least_noise import least_noise_flat
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
+from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.feed import Rows
 from subspaces.rows.plan import Plan, make_plan, planned
 from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns

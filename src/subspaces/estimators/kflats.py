@@ -23,13 +23,13 @@ from subspaces._core.validation import (
 )
 from subspaces.estimators._fed import FedMixin
 from subspaces.flats.candidates import lbf_starts, random_starts
-from subspaces.flats.cluster_model import MODEL_ROWS
 from subspaces.flats.description import describe
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import LOSSES, FlatsFit, assign_to_flats, best_kflats
 from subspaces.flats.per_cluster import flats_of_labels
+from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.flat_dimension import decide_dim

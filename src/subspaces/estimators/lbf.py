@@ -16,14 +16,10 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.estimators.kflats import FlatsClustering, check_dim, prepare
-from subspaces.flats.candidates import (
-    CANDIDATES_PER_CLUSTER,
-    candidate_flats,
-    choose_flats,
-    distance_table,
-)
+from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
+from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.rows.feed import Rows, open_feed
 
 

@@ -11,13 +11,14 @@ from subspaces._core.progress import advance
 from subspaces._core.smallest import smallest
 from subspaces.flats.distances import distances_to
 from subspaces.flats.flats import Flats
+from subspaces.flats.thresholds import LEAST_SCALE_SHARE
 
 
 def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int) -> csr_matrix:
-    """Symmetric weights (n, n) between rows of `x` (n, p) with a flat at each, the `n_nearest` largest of each row.
+    """Symmetric weights (n, n) between rows of `x` (n, p) with a flat at each; each row keeps the `n_nearest` largest.
 
-    With s_ij the geometric mean of dist(x_i, L_j) and dist(x_j, L_i), the weight is
-    exp(-s_ij / (2 scale_i)) + exp(-s_ij / (2 scale_j)).
+    The weight is exp(-s_ij / (2 scale_i)) + exp(-s_ij / (2 scale_j)), where s_ij is the geometric mean of the distances
+    dist(x_i, L_j) and dist(x_j, L_i).
     """
     n = len(x)
     count = min(n_nearest + 1, n)
@@ -26,7 +27,7 @@ def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int) -> c
     weights = np.empty((n, count), x.dtype)
     blocks = list(row_blocks(n, n * (flats.dim + 8) * x.itemsize))
     for done, rows in enumerate(blocks):
-        # A root before the product: squares of squares overflow.
+        # Take roots before the product, because products of squares can overflow.
         lengths = np.sqrt(np.sqrt(to_all(x[rows]))) * np.sqrt(np.sqrt(distances_to(flats[rows])(x).T))
         table = np.exp(-lengths / (2 * scales)) + np.exp(-lengths / (2 * scales[rows, None]))
         index[rows] = smallest(-table, count)
@@ -39,18 +40,19 @@ def flat_affinity(x: Array, flats: Flats, scales: Array, *, n_nearest: int) -> c
 
 
 def flat_scales(residuals: Array, floor: float, *, squared: bool) -> Array:
-    """The scale of each flat from its mean squared residual (m,): the root of it, or itself if `squared`.
+    """The scale of each flat: the root of its mean squared residual (m,), or its square if `squared`.
 
-    At least `floor`, a length, and a tenth of the median: a flat that happens to fit exactly still has neighbours.
+    The root is at least `floor` and a share of the median, so that a flat that happens to fit exactly has neighbours.
     """
     lengths = np.sqrt(residuals)
-    lengths = np.maximum(lengths, max(floor, 0.1 * float(np.median(lengths)))).astype(residuals.dtype)
+    lengths = np.maximum(lengths, max(floor, LEAST_SCALE_SHARE * float(np.median(lengths)))).astype(residuals.dtype)
     return np.square(lengths) if squared else lengths
 
 
 def labels_by_votes(x: Array, flats: Flats, scales: Array, labels: Labels, *, n_nearest: int) -> Labels:
-    """Cluster (n,) of each row of `x` (n, p): the one with the largest sum of exp(-dist / (2 scale)) over the
-    `n_nearest` nearest flats, whose clusters are `labels` (m,).
+    """Cluster (n,) of each row of `x` (n, p), by votes of its `n_nearest` nearest flats.
+
+    A flat votes for its cluster, in `labels` (m,), with the weight exp(-dist / (2 scale)).
     """
     n_clusters = int(labels.max()) + 1
     squared_distances = distances_to(flats)
@@ -59,7 +61,7 @@ def labels_by_votes(x: Array, flats: Flats, scales: Array, labels: Labels, *, n_
         exponents = np.sqrt(squared_distances(x[rows])) / (2 * scales)
         index = smallest(exponents, min(n_nearest, len(flats)))
         near = np.take_along_axis(exponents, index, 1)
-        # Relative to the nearest flat, so that the weights of far rows do not all vanish.
+        # Relative to the nearest flat, so that the weights of far rows do not underflow.
         shares = np.exp(near.min(axis=1, keepdims=True) - near)
         sums = np.zeros((len(near), n_clusters))
         np.add.at(sums, (np.arange(len(near))[:, None], labels[index]), shares)

@@ -10,7 +10,7 @@ from subspaces._core.arrays import Array
 def principal_angles(first: Array, second: Array) -> Array:
     """Principal angles between two bases (p, d) and (p, e), in radians, ascending: (min(d, e),).
 
-    Columns must be orthonormal. Small angles come from sines and large ones from cosines, so that both are
+    Columns must be orthonormal. Small angles are computed from sines and large ones from cosines, so that all are
     accurate to rounding (Bjorck and Golub, 1973).
     """
     if second.shape[1] > first.shape[1]:

@@ -1,4 +1,4 @@
-"""Candidate flats at random rows, and the greedy choice of those that fit all rows best."""
+"""Candidate flats at random rows, and the greedy choice of those that fit all rows best: the mathematics of LBF."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import Beta2, local_flats, rows_to_fit
+from subspaces.flats.thresholds import (
+    CANDIDATES_PER_CLUSTER,
+    MAX_GREEDY_ROUNDS,
+    MAX_POOL_ROWS,
+    ROWS_PER_FLAT,
+    TABLE_ENTRIES,
+)
 
 PUBLISHED_SIZES = Beta2()
-# Candidates for each cluster, as published.
-CANDIDATES_PER_CLUSTER = 70
-# Neighbourhoods are found among at most this many rows: more would only make them smaller.
-MAX_POOL_ROWS = 50_000
-# The table of distances between rows and candidates has about this many entries, whatever the number of rows, but
-# not fewer rows than these for each flat to be chosen.
-TABLE_ENTRIES = 2**23
-ROWS_PER_FLAT = 100
-MAX_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenFlats:
     """Some of many candidate flats, and how well they fit."""
 
     index: Indices  # (k,), columns of the table of distances
@@ -42,9 +40,9 @@ def candidate_flats(
     rng: np.random.RandomState,
     neighborhood: Beta2 | int = PUBLISHED_SIZES,
 ) -> Flats:
-    """Local best-fit flats of dimension `dim` at `count` random distinct rows of `x` (n, p), or at all there are.
+    """Local best-fit flats of dimension `dim` at `count` random distinct rows of `x` (n, p), or at all if fewer.
 
-    The neighbourhood of each is a number of its nearest rows, or grows until beta2 has its first local minimum.
+    The neighbourhood of each is a number of nearest rows, or grows until beta2 has its first local minimum.
     """
     pool = rows_to_fit(sample_rows(x, MAX_POOL_ROWS, rng), dim)
     centers = sample_rows(pool, count, rng)
@@ -52,14 +50,14 @@ def candidate_flats(
 
 
 def sample_rows(x: Array, count: int, rng: np.random.RandomState) -> Array:
-    """At most `count` distinct rows of `x` (n, p), in random order; all of them, as they are, where there are fewer."""
+    """At most `count` distinct rows of `x` (n, p) in random order; `x` itself if it has no more rows."""
     return x if len(x) <= count else x[rng.choice(len(x), count, replace=False)]
 
 
 def distance_table(x: Array, flats: Flats, n_chosen: int, rng: np.random.RandomState) -> Array:
     """Distances (s, m) of a sample of the rows of `x` (n, p) to m flats, of which `n_chosen` are to be chosen.
 
-    All rows, where the table stays small. Columns are contiguous, as `choose_flats` reads them.
+    All rows are used if the table stays small. Columns are contiguous, as `choose_flats` reads them.
     """
     rows = sample_rows(x, max(TABLE_ENTRIES // len(flats), ROWS_PER_FLAT * n_chosen), rng)
     squared_distances = distances_to(flats)
@@ -70,13 +68,13 @@ def distance_table(x: Array, flats: Flats, n_chosen: int, rng: np.random.RandomS
 
 
 def choose_flats(
-    distances: Array, n_flats: int, *, n_starts: int, rng: np.random.RandomState, max_rounds: int = MAX_ROUNDS
-) -> Choice:
-    """The `n_flats` columns of `distances` (n, m) of the least energy found, the sum over rows of their minimum.
+    distances: Array, n_flats: int, *, n_starts: int, rng: np.random.RandomState, max_rounds: int = MAX_GREEDY_ROUNDS
+) -> ChosenFlats:
+    """Choose `n_flats` columns of `distances` (n, m) of low energy, the sum over rows of their minimum.
 
-    From each of `n_starts` random choices, one slot after another is freed and given the column that lowers the
-    energy most while the others stay, until a round over all slots changes nothing (Algorithm 1 of Zhang, Szlam, Wang
-    and Lerman, IJCV 2012). A column is chosen twice only where there are fewer than `n_flats`.
+    From each of `n_starts` random choices, each slot in turn takes the column that lowers the energy most while the
+    others stay, until a round over all slots changes nothing (Algorithm 1 of Zhang, Szlam, Wang and Lerman, IJCV
+    2012). Returns the best result. A column is chosen twice only if there are fewer than `n_flats`.
     """
     columns = np.ascontiguousarray(distances.T)
     choices = [_descend(columns, _start(len(columns), n_flats, rng), max_rounds) for _ in range(n_starts)]
@@ -87,8 +85,8 @@ def _start(n_columns: int, count: int, rng: np.random.RandomState) -> Indices:
     return rng.choice(n_columns, count, replace=n_columns < count)
 
 
-def _descend(columns: Array, chosen: Indices, max_rounds: int) -> Choice:
-    """Slot after slot, the best of the `columns` (m, n) beside the other chosen ones."""
+def _descend(columns: Array, chosen: Indices, max_rounds: int) -> ChosenFlats:
+    """Improve the `chosen` of the `columns` (m, n) slot by slot."""
     count = len(chosen)
     unchanged = 0
     energy = float(columns[chosen].min(axis=0).sum(dtype=np.float64))
@@ -97,7 +95,7 @@ def _descend(columns: Array, chosen: Indices, max_rounds: int) -> Choice:
         rest = columns[np.delete(chosen, slot)].min(axis=0, initial=np.inf)
         energies = _energies(columns, rest)
         best = int(energies.argmin())
-        # A column that is chosen already lowers nothing, so none is taken twice; ties stay where they are.
+        # A column that is already chosen lowers nothing, so no column is chosen twice; on ties nothing changes.
         if energies[best] < energies[chosen[slot]]:
             chosen = chosen.copy()
             chosen[slot], energy, unchanged = best, float(energies[best]), 0
@@ -105,7 +103,7 @@ def _descend(columns: Array, chosen: Indices, max_rounds: int) -> Choice:
             unchanged += 1
         if unchanged == count:
             break
-    return Choice(chosen, energy)
+    return ChosenFlats(chosen, energy)
 
 
 def _energies(columns: Array, rest: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What clusters look like once they are found: the dimension of each, its flat, and which rows belong to none."""
+"""Gaussian models of given clusters: the dimension and the flat of each, scores and outliers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from subspaces._core.arrays import Array, Labels, follow, is_host, to_host
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.description import REACH, Background, Cell, Space, describe, fit_background, fit_cell
+from subspaces.flats.description import Background, Cell, Space, chi2_quantile, describe, fit_background, fit_cell
 from subspaces.flats.flats import Flats
-
-# Clusters are described from no more rows than this.
-MODEL_ROWS = 5000
+from subspaces.flats.thresholds import REACH
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterModel:
-    """A Gaussian for each cluster, and a background for the rows that none reaches."""
+    """A Gaussian for each cluster, and a background for outliers."""
 
     center: Array  # (p,), subtracted from rows first
     unit: float  # then rows are divided by it
@@ -29,20 +26,20 @@ class ClusterModel:
 
     @property
     def dims(self) -> NDArray[np.int64]:
-        """Dimension (K,) that the flat of each cluster needs."""
+        """Dimension (K,) of the flat of each cluster."""
         return np.array([cell.dim if cell else 0 for cell in self.cells], np.int64)
 
     def scores(self, rows: Array, labels: Labels) -> Array:
-        """How unusual rows (n, p) are in the clusters (n,) they are given to: about one for most, more for outliers.
+        """How unusual rows (n, p) are in their clusters (n,): about one for most rows, larger for outliers.
 
-        The root of the mean square over directions, each measured by how much the rows of the cluster vary in it.
+        The root mean square over directions of the deviation from the cluster, in standard deviations of its rows.
         """
         if not is_host(rows):
             return follow(self.scores(to_host(rows), to_host(labels)), rows)
         return np.sqrt(self._squares(rows, labels) / rows.shape[1]).astype(rows.dtype)
 
     def outliers(self, rows: Array, labels: Labels) -> NDArray[np.bool_]:
-        """Which rows (n, p) are beyond the reach of their clusters (n,) and told in fewer nats by the background."""
+        """Rows (n, p) beyond the reach of their clusters (n,) that the background encodes in fewer nats: (n,)."""
         if not is_host(rows):
             return follow(self.outliers(to_host(rows), to_host(labels)), rows)
         squares = self._squares(rows, labels)
@@ -53,12 +50,12 @@ class ClusterModel:
                 for block in row_blocks(len(rows), 24 * rows.shape[1])
             ]
         )
-        return (squares > chi2.ppf(REACH, rows.shape[1])) & (levels[labels] + squares / 2 > apart)
+        return (squares > chi2_quantile(REACH, rows.shape[1])) & (levels[labels] + squares / 2 > apart)
 
     def flats(self, dim: int | None = None) -> Flats:
-        """The flat of each cluster, of the same dimension: the largest of `dims`, unless `dim` is given.
+        """The flat of each cluster, all of dimension `dim`, or the largest of `dims` by default.
 
-        Directions come in the order of variance, so that the first `dims[k]` span the flat that cluster k needs.
+        Directions are in the order of variance: the first `dims[k]` of them span the flat of cluster k.
         """
         dim = max(1, int(self.dims.max())) if dim is None else dim
         bases = np.zeros((len(self.cells), len(self.center), dim))
@@ -72,7 +69,7 @@ class ClusterModel:
         return (rows.astype(np.float64) - self.center) / self.unit
 
     def _squares(self, rows: Array, labels: Labels) -> NDArray[np.float64]:
-        """Twice the nats (n,) that rows cost more than the centres of their clusters."""
+        """Squared Mahalanobis distances (n,) of rows to their clusters: twice the nats above those of the centres."""
         squares = np.zeros(len(rows))
         for k, cell in enumerate(self.cells):
             members = np.flatnonzero(labels == k)
@@ -83,7 +80,7 @@ class ClusterModel:
 
 
 def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool) -> ClusterModel:
-    """The Gaussians of clusters of rows (n, p) with these labels (n,), outliers set aside."""
+    """Fit Gaussians to the clusters of rows (n, p) with the given labels (n,), without outliers."""
     found = describe(rows, labels, n_clusters, affine=affine)
     center = rows.mean(axis=0) if affine else np.zeros_like(rows[0])
     p = rows.shape[1]
@@ -94,13 +91,13 @@ def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool
 
 
 def limit_of_share(scores: Array, share: float) -> float:
-    """The score above which about the given share of `scores` (n,) is: midway between two of them."""
+    """The limit above which about the given share of the `scores` (n,) lies: midway between two of them."""
     ordered = np.sort(scores).astype(np.float64)
     count = min(max(1, round(share * len(scores))), len(scores) - 1) if len(scores) > 1 else 0
     return float(ordered[-count - 1 : len(ordered) - count + 1].mean()) if count else float(ordered[-1])
 
 
 def _inliers(outliers: NDArray[np.bool_], labels: Labels, k: int) -> NDArray[np.int64]:
-    """The rows of cluster `k` that are no outliers, or all of them where there is no other."""
+    """The rows of cluster `k` that are not outliers, or all of them if all are."""
     members = np.flatnonzero(labels == k)
     return members[~outliers[members]] if not outliers[members].all() else members

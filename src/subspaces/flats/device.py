@@ -1,4 +1,4 @@
-"""Distances to flats where rows are not NumPy arrays: one product and one elementwise kernel for each block of rows."""
+"""Distances to flats for rows of any array library: one product and one elementwise pass for each block of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, l
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.flats import Flats
 
-# A device works best on large blocks: products of a block take about this many bytes.
+# Devices work best on large blocks; the products of a block take about this many bytes. Does not change results.
 DEVICE_BYTES = 2**30
 
 
@@ -21,7 +21,7 @@ class DeviceFlats:
     def __init__(self, flats: Flats) -> None:
         self.count, self.dim = len(flats), flats.dim
         self.linear = flats.dim > 0 and flats.is_linear
-        # As in `flats.distances_to`: near the origin distances lose no digits, and a centre moved along its flat to
+        # As in `distances.distances_to`: near the origin distances lose no digits, and a centre moved along its flat to
         # the point nearest to the origin is orthogonal to the basis.
         wide = Flats(flats.centers.astype(np.float64), flats.bases.astype(np.float64))
         origin = np.zeros(flats.centers.shape[1]) if self.linear else np.median(wide.centers, axis=0)
@@ -47,7 +47,7 @@ class DeviceFlats:
         result = xp.sum(rows * rows, axis=1, keepdims=True) - xp.sum(along * along, axis=1)
         if not self.linear:
             result = result + products[:, self.dim * self.count :] + offsets
-        # Rounding can dip below zero.
+        # Rounding can make them slightly negative.
         return xp.clip(result, 0.0, None)
 
     def nearest(self, x: Array, count: int) -> tuple[Array, Array]:
@@ -64,7 +64,7 @@ class DeviceFlats:
         return self._fused(x).nearest(rows, count)
 
     def _fused(self, x: Array) -> Any:
-        """The flats as the kernel wants them, on the device of `x`."""
+        """The flats in the layout of the CUDA kernel, on the device of `x`."""
         from subspaces.flats.triton import SplitFlats
 
         key = str(device(x))
@@ -74,7 +74,7 @@ class DeviceFlats:
         return self._split[key]
 
     def blocks(self, x: Array) -> Iterator[Array]:
-        """Rows (n, p) in blocks whose products fit."""
+        """Rows (n, p) in blocks whose products fit into memory."""
         n_tables = 2 if has_fused_kernel(x) else 2 * (self.dim + 2)
         row_bytes = n_tables * self.count * namespace(x).finfo(x.dtype).bits // 8
         for rows in row_blocks(x.shape[0], row_bytes, budget=DEVICE_BYTES):

@@ -15,23 +15,23 @@ from subspaces._core.smallest import in_order, smallest
 from subspaces._core.threads import in_threads
 from subspaces.flats.flats import Flats
 
-# Rows are multiplied by about this many vectors of flats at a time: then blocks of hundreds of rows, which suit BLAS,
-# have products that stay in cache.
+# Rows are multiplied by about this many vectors of flats at a time, so that the products of a few hundred rows, a good
+# size for BLAS, stay in cache. Does not change results beyond rounding.
 TILE_VECTORS = 4500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Stack:
-    """m flats as a few matrices: their products with a row hold all that the distances of the row need."""
+    """m flats as a few matrices, whose products with a row give its distances to all flats."""
 
-    origin: Array  # (p,), from where rows are measured
+    origin: Array  # (p,), subtracted from rows
     offsets: Array  # (m,), squared norms of the centres
-    tiles: list[Array]  # of (p, s, t): the centres times -2, if they matter, then the d basis vectors of every flat
+    tiles: list[Array]  # of (p, s, t): -2 times the centres unless linear, then the d basis vectors of each flat
     linear: bool
 
     @property
     def n_vectors(self) -> int:
-        """Most vectors in a tile."""
+        """Number of vectors in the largest tile."""
         return max(tile[0].size for tile in self.tiles)
 
     def squared_distances(self, x: Array, products: Array, out: Array) -> Array:
@@ -51,23 +51,23 @@ class _Stack:
             if not self.linear:
                 found += product[:, 0]
                 found += self.offsets[first : first + t]
-            # Rounding can dip below zero.
+            # Rounding can make them slightly negative.
             np.maximum(found, 0, out=found)
             first += t
         return out
 
 
 def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
-    """What distances of rows of this dtype need, and depends on the flats alone."""
+    """Everything that distances of rows of this dtype need and that depends on the flats alone."""
     linear = flats.dim > 0 and flats.is_linear
-    # Distances do not change when everything moves, and near the origin they lose no digits.
-    # The median, for one far centre must not decide what near means.
+    # Distances are the same after a translation, and near the origin they lose no digits. The median, because a single
+    # far centre must not move the origin.
     origin = np.zeros_like(flats.centers[0]) if linear else np.median(flats.centers, axis=0).astype(flats.centers.dtype)
     # A centre moved along its flat to the point nearest the origin is orthogonal to the basis:
     # |x - c|^2 - |B'(x - c)|^2 = |x|^2 - 2 x.c + |c|^2 - |B'x|^2, and one product gives all of it.
     centers = flats.centers - origin
     centers = centers - np.einsum("mpd,md->mp", flats.bases, np.einsum("mpd,mp->md", flats.bases, centers))
-    # Slice by slice, so that sums over the basis vectors add contiguous rows.
+    # One slice per basis vector, so that sums over the basis add contiguous rows.
     slices = flats.bases.transpose(1, 2, 0)
     columns = slices if linear else np.concatenate([-2 * centers.T[:, None], slices], axis=1)
     tiles = row_blocks(len(flats), 1, block_rows=_flats_in_tile(columns.shape[1]))
@@ -80,17 +80,17 @@ def _stack(flats: Flats, dtype: np.dtype[Any]) -> _Stack:
 
 
 def _flats_in_tile(n_vectors: int) -> int:
-    """How many flats of so many vectors rows are multiplied by at a time."""
+    """Number of flats, of `n_vectors` vectors each, in a tile."""
     return max(1, TILE_VECTORS // n_vectors)
 
 
 def _distance_blocks(x: Array, stack: _Stack, finish: Callable[[slice, Array], None], out: Array | None = None) -> None:
     """Call `finish` on blocks of rows of `x` (n, p) and their squared distances (b, m), in several threads.
 
-    The distances are rows of `out` (n, m) where it is given, and else lie in an array that is used again.
+    The distances are rows of `out` (n, m) if it is given; otherwise their array is reused for the next block.
     """
     n_vectors, count = stack.n_vectors, len(stack.offsets)
-    # Half of what a block may have: of several threads each has its own.
+    # Half of the usual block size, because each of several threads has its own.
     blocks = list(row_blocks(len(x), 2 * (n_vectors + count) * x.itemsize))
     most = blocks[0].stop if blocks else 0
 
@@ -111,8 +111,8 @@ def _distance_blocks(x: Array, stack: _Stack, finish: Callable[[slice, Array], N
 def distances_to(flats: Flats) -> Callable[[Array], Array]:
     """A function from rows (n, p) to their squared distances (n, m) to `flats`.
 
-    Everything that depends on the flats alone is done once; the function then costs products of n x p by
-    p x m(d+1) in all and a sum, and serves any number of blocks of rows.
+    Everything that depends on the flats alone is computed once. Use the function for any number of blocks of rows; its
+    cost is that of products of n x p by p x m (d + 1).
     """
     stack_for = cache(lambda dtype: _stack(flats, dtype))
 
@@ -127,8 +127,8 @@ def distances_to(flats: Flats) -> Callable[[Array], Array]:
 def nearest(x: Array, flats: Flats, count: int) -> tuple[Indices, Array]:
     """Indices (n, r) of the r = min(count, m) flats nearest to each row of `x` (n, p), and squared distances (n, r).
 
-    Nearest first; of a few, equal ones by their index. Use it where few of the distances are needed: the table of all
-    of them is never held, and all of the work is done in as many threads as BLAS has.
+    Nearest first; for small r, ties are in the order of the index. Use it if few of the distances are needed: the full
+    table is never in memory, and the work runs in as many threads as BLAS uses.
     """
     count = min(count, len(flats))
     index = np.empty((len(x), count), np.intp)

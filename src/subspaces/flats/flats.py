@@ -24,7 +24,7 @@ class Flats:
         return len(self.centers)
 
     def __getitem__(self, index: int | slice | Indices) -> Flats:
-        """Some of the flats; one of them is a batch of one."""
+        """Some of the flats; a single index gives a batch of one."""
         if isinstance(index, int | np.integer):
             index = np.arange(len(self))[[index]]
         return Flats(self.centers[index], self.bases[index])
@@ -39,5 +39,5 @@ class Flats:
 
     @property
     def is_linear(self) -> bool:
-        """Whether every flat passes through the origin as its centre."""
+        """Whether all centres are zero."""
         return not self.centers.any()

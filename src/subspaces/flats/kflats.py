@@ -16,25 +16,24 @@ from subspaces._core.threads import one_thread
 from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.fitting import principal_bases
 from subspaces.flats.flats import Flats
+from subspaces.flats.thresholds import ENERGY_TOLERANCE
 
 LOSSES = ("squared", "median")
-# Labels that stand still while the energy falls by a smaller share have arrived.
-TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatsFit:
-    """Flats fitted to rows, the nearest of them for each row, and how near they are."""
+    """Flats, the nearest flat of each row, and the distances to these."""
 
     flats: Flats
     labels: Labels  # (n,)
     distances: Array  # (n,), of each row to its own flat
     energy: float  # sum of the distances, or of their squares
-    n_iter: int = 1  # steps tried; the assignment of rows to given flats is one
+    n_iter: int = 1  # steps; assigning rows to given flats counts as one
 
 
 def assign_to_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit:
-    """The nearest of the `flats` for each row of `x` (n, p); ties go to the lower index.
+    """Assign each row of `x` (n, p) to the nearest of the `flats`; ties go to the lower index.
 
     The energy is the sum of the distances for `loss="median"` and of their squares for `"squared"`.
     """
@@ -50,13 +49,12 @@ def assign_to_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit
 
 
 def fit_kflats(x: Array, start: Flats, *, affine: bool, loss: str = "median", max_iter: int = 100) -> FlatsFit:
-    """Flats that fit the rows of `x` (n, p) better and better, from starting flats.
+    """K-flats from starting flats: assign each row of `x` (n, p) to its nearest flat, refit the flats, repeat.
 
-    Rows go to their nearest flat, each flat is fitted to its rows, and so on. The sum of squared distances
-    (`loss="squared"`) or of distances (`"median"`, one step of reweighted least squares at a time, which outliers
-    hardly move) never rises. A flat that loses all rows begins again at the rows fitted worst. Stops when labels stand
-    still and the energy falls no more, or after `max_iter` steps. Use it by itself, or to polish the labels of another
-    method, whose flats `flats_of_labels` gives.
+    The energy never rises. It is the sum of squared distances for `loss="squared"`, and of distances for `"median"`,
+    which is robust to outliers and takes one step of reweighted least squares at a time. A flat that loses all rows
+    restarts at the rows that fit worst. Stops if labels stay the same and the energy hardly falls, or after `max_iter`
+    steps. Use it alone, or to improve the labels of another method, starting at the flats of `flats_of_labels`.
     """
     smallest = rounding(x, affine)
     current = assign_to_flats(x, start, loss=loss)
@@ -65,18 +63,18 @@ def fit_kflats(x: Array, start: Flats, *, affine: bool, loss: str = "median", ma
         n_iter += 1
         weights = None if loss == "squared" else 1 / np.maximum(current.distances.astype(np.float64), smallest)
         after = assign_to_flats(x, _refit(x, current, weights, affine), loss=loss)
-        # A step that gains nothing but rounding could go on for ever.
+        # Steps that only change rounding might never end.
         if after.energy >= current.energy:
             break
-        arrived = after.energy > (1 - TOLERANCE) * current.energy and (after.labels == current.labels).all()
+        converged = after.energy > (1 - ENERGY_TOLERANCE) * current.energy and (after.labels == current.labels).all()
         current = after
-        if arrived:
+        if converged:
             break
     return replace(current, n_iter=n_iter)
 
 
 def rounding(x: Array, affine: bool) -> float:
-    """The distance below which that of a row of `x` (n, p) to a flat is rounding."""
+    """The size of rounding errors in distances of rows of `x` (n, p) to flats."""
     origin = x.mean(axis=0, dtype=np.float64) if affine else np.zeros(x.shape[1])
     total = sum(float(np.square(x[rows] - origin).sum()) for rows in row_blocks(len(x), 16 * x.shape[1]))
     tiny = float(np.finfo(x.dtype).tiny)
@@ -84,7 +82,7 @@ def rounding(x: Array, affine: bool) -> float:
 
 
 def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine: bool) -> Flats:
-    """The best flat of each cluster, rows counted by `weights` (n,); clusters without rows get those fitted worst."""
+    """Refit the flat of each cluster, with `weights` (n,) of rows; an empty cluster gets rows that fit worst."""
     centers, bases = fit.flats.centers.copy(), fit.flats.bases.copy()
     dim = fit.flats.dim
     sizes = np.bincount(fit.labels, minlength=len(fit.flats))
@@ -105,7 +103,7 @@ def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine:
 def _weighted_flat(
     x: Array, members: Indices, weights: NDArray[np.float64] | None, dim: int, affine: bool
 ) -> tuple[Array, Array]:
-    """Centre (p,) and basis (p, dim) of the flat of the least weighted sum of squared distances to some rows of `x`."""
+    """Centre (p,) and basis (p, dim) of the weighted least-squares flat of the `members` among the rows of `x`."""
     p = x.shape[1]
     own = np.ones(len(members)) if weights is None else weights[members] / weights[members].max()
     blocks = list(row_blocks(len(members), 3 * p * 8))
@@ -127,7 +125,7 @@ def _weighted_flat(
 
 
 def best_kflats(x: Array, starts: Sequence[Flats], *, affine: bool, loss: str, max_iter: int) -> FlatsFit:
-    """The fit of the least energy among those from several starts; see `fit_kflats`."""
+    """The fit of least energy from several starts; see `fit_kflats`."""
     best = None
     for i, start in enumerate(starts, 1):
         fit = fit_kflats(x, start, affine=affine, loss=loss, max_iter=max_iter)

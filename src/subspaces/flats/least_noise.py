@@ -14,9 +14,10 @@ from subspaces.flats.flats import Flats
 
 
 def least_noise_flat(x: Array, flats: Sequence[Flats]) -> Labels:
-    """The flat (n,) that each row of `x` (n, p) fits best: of least mean square over the directions that it leaves out.
+    """Index (n,) of the flat with the smallest squared distance per free direction, for each row of `x` (n, p).
 
-    Noise is the same in all of them, so flats of more dimensions are not at an advantage.
+    A flat of dimension d has p - d free directions, and noise is about equal in all of them, so dividing by their
+    number avoids a preference for flats of more dimensions. Each item of `flats` is a batch of one.
     """
     p = x.shape[1]
     if not is_host(x):
@@ -30,7 +31,7 @@ def least_noise_flat(x: Array, flats: Sequence[Flats]) -> Labels:
 
 
 def _least_noise_on_device(x: Array, flats: Sequence[Flats]) -> Labels:
-    """The same for rows of any array library; columns of zeros fill bases up to the same dimension."""
+    """The same for rows of any array library; bases are padded with zeros to equal dimension."""
     xp = namespace(x)
     most = max(flat.dim for flat in flats)
     bases = np.concatenate([np.pad(flat.bases, ((0, 0), (0, 0), (0, most - flat.dim))) for flat in flats])

@@ -21,7 +21,7 @@ from subspaces.flats.flats import Flats
 class Beta2:
     """Neighbourhoods that grow from `start_size` rows (None: twice the dimension) in steps of `step_size`.
 
-    Each stops where a flat fits best for its radius; see `beta2_neighborhoods`.
+    Each stops at the size at which a flat fits best relative to the radius; see `beta2_neighborhoods`.
     """
 
     start_size: int | None = None
@@ -29,7 +29,7 @@ class Beta2:
 
 
 def as_neighborhood(value: Any) -> Beta2 | int:
-    """A user's choice of neighbourhood, checked."""
+    """Check the parameter `neighborhood` of an estimator."""
     if isinstance(value, Beta2):
         if value.start_size is not None:
             check_integer("start_size", value.start_size, low=1)
@@ -42,9 +42,9 @@ def as_neighborhood(value: Any) -> Beta2 | int:
 
 
 def local_flats(x: Array, centers: Array, dim: int, neighborhood: Beta2 | int, *, affine: bool) -> tuple[Flats, Array]:
-    """The flat that fits the neighbourhood in `x` (n, p) of each centre (m, p), and its mean squared residual (m,).
+    """The best flat of the neighbourhood in `x` (n, p) of each centre (m, p), and its mean squared residual (m,).
 
-    A neighbourhood is a number of nearest rows, or grows as `beta2_neighborhoods` says.
+    A neighbourhood is a number of nearest rows, or one of `beta2_neighborhoods`.
     """
     rows: Sequence[Indices] | Indices
     if isinstance(neighborhood, Beta2):
@@ -56,7 +56,7 @@ def local_flats(x: Array, centers: Array, dim: int, neighborhood: Beta2 | int, *
 
 def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
     """Indices (m, count) of the rows of `x` (n, p) nearest to each centre (m, p), nearest first."""
-    # Near the origin distances lose no digits.
+    # Distances near the origin lose no digits.
     origin = np.median(centers, axis=0).astype(x.dtype)
     x, centers = x - origin, centers - origin
     # |x|^2 - 2 x.c as one product.
@@ -79,13 +79,13 @@ def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
 
 
 def rows_to_fit(x: Array, dim: int) -> Array:
-    """The distinct rows of `x` (n, p), in their order: copies of a row would fill its neighbourhood.
+    """The distinct rows of `x` (n, p), in their order, because copies of a row would fill its neighbourhood.
 
-    Where hardly more distinct rows are left than flats of dimension `dim` pass through, copies are all there is to tell
-    clusters apart, and all rows come back.
+    All rows, if there are hardly more distinct rows than flats of dimension `dim` pass through: then only copies
+    distinguish clusters.
     """
     rows = np.ascontiguousarray(x)
-    # Equal rows have equal sums of their bits times odd numbers; where all sums differ, no row is a copy.
+    # A hash of each row: its bits times odd numbers. If all hashes differ, all rows do.
     bits = rows.view(np.uint32 if rows.itemsize == 4 else np.uint64).astype(np.uint64, copy=False)
     factors = np.random.default_rng(0).integers(2**62, size=rows.shape[1], dtype=np.uint64) * 2 + 1
     if len(np.unique(bits @ factors)) == len(rows):
@@ -95,14 +95,14 @@ def rows_to_fit(x: Array, dim: int) -> Array:
 
 
 def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affine: bool = True) -> list[Indices]:
-    """The neighbourhood of each centre (m, p) at which a flat of dimension `dim` fits best for its radius.
+    """The neighbourhood of each centre (m, p) at which a flat of dimension `dim` fits best relative to the radius.
 
-    Neighbourhoods are the nearest rows of `x`, in the sizes of `rule`; beta2 is the root mean squared
-    residual of the best flat over the radius. The first interior local minimum is taken, or the smallest value
-    where there is none (Algorithm 2 of Zhang, Szlam, Wang and Lerman, IJCV 2012).
+    Neighbourhoods are the nearest rows of `x`, in the sizes of `rule`; beta2 is the root mean squared residual of the
+    best flat divided by the radius. The first interior local minimum is taken, or the smallest value if there is none
+    (Algorithm 2 of Zhang, Szlam, Wang and Lerman, IJCV 2012).
     """
     n = len(x)
-    # Twice the dimension would be no row where flats are points.
+    # Twice the dimension would be zero rows if flats are points.
     start_size = max(2, 2 * dim) if rule.start_size is None else rule.start_size
     sizes = range(min(start_size, n), n + 1, rule.step_size)
     found: dict[int, Indices] = {}

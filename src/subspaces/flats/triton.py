@@ -1,8 +1,8 @@
-"""Distances to flats and the nearest of them on CUDA, without the products of rows and basis vectors in memory.
+"""Distances to flats and the nearest of them on CUDA, without storing the products of rows and basis vectors.
 
-One kernel multiplies a tile of rows by the basis vectors of a tile of flats, squares and adds up as it goes, and
-writes distances only; a second one finds the few smallest of each row. Tensor cores know no single precision: numbers
-are split into two of bfloat16, whose three products that matter give it back but for its last few bits.
+One kernel multiplies a tile of rows by the basis vectors of a tile of flats, accumulates their squares, and writes the
+distances only; a second one finds the few smallest distances of each row. Tensor cores do not support single precision,
+so each number is split into two bfloat16 numbers; three of their four products give nearly single precision.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import triton
 import triton.language as tl
 
 ROW_TILE, FLAT_TILE = 128, 128
-# Columns begin at multiples of this, so that loads are wide.
+# Columns start at multiples of this, for wide loads.
 ALIGNMENT = 64
 
 
-# Numbers that differ from block to block, or from fit to fit, are no reason to compile again.
+# Do not compile again for other values of these numbers, which differ between blocks and fits.
 @triton.jit(do_not_specialize=["n", "dim", "affine"])  # type: ignore[untyped-decorator]
 def _distances(
     x, high, low, offsets, out, n, stride, p, dim, affine,
@@ -63,10 +63,10 @@ def _few_smallest(table, values, index, count, stride, few: tl.constexpr, width:
 
 
 class SplitFlats:
-    """Flats as two halves of their digits, laid out for the kernel.
+    """Flats split into high and low bits, in the layout of the kernel.
 
-    `stacked` (p, (d + 1) m) or, for linear flats, (p, d m): the first basis vector of every flat, then the second of
-    every flat, and so on, then minus two times the centres, whose squares are `offsets` (m,).
+    `stacked` is (p, (d + 1) m), or (p, d m) for linear flats: the first basis vectors of all flats, then the second
+    ones, and so on, then -2 times the centres. `offsets` (m,) are the squared norms of the centres.
     """
 
     def __init__(self, stacked: Any, offsets: Any, count: int, dim: int) -> None:
@@ -85,7 +85,7 @@ class SplitFlats:
         return self._padded_table(rows)[:, : self.count]
 
     def nearest(self, rows: Any, few: int) -> tuple[Any, Any]:
-        """The `few` smallest of them, ascending, (n, few), and which flats they are of."""
+        """The `few` smallest squared distances of each row, ascending, and the indices of the flats: (n, few) each."""
         import torch
 
         table = self._padded_table(rows)

@@ -11,16 +11,11 @@ import numpy as np
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.log import report
 from subspaces._core.pca import principal_directions
-from subspaces.flats.candidates import (
-    CANDIDATES_PER_CLUSTER,
-    candidate_flats,
-    choose_flats,
-    distance_table,
-    sample_rows,
-)
+from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
 from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
 from subspaces.flats.distances import squared_distances
 from subspaces.flats.neighborhoods import rows_to_fit
+from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.record import Decision
 
 # The number is sought on no more rows and principal columns than these.

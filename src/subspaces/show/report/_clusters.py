@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.cluster_model import MODEL_ROWS, model_clusters
+from subspaces.flats.cluster_model import model_clusters
 from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.flats import Flats
+from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.preparation import prepare_rows
 from subspaces.show.plots._angles import flat_angles
 from subspaces.show.plots._look import on_host
