@@ -47,10 +47,6 @@ KNOWN = {
     ("cli/_rows.py", "subspaces.rows.inputs._odd.odd_columns"),
     ("cli/_runs.py", "subspaces.rows.inputs._columns.ExactNames"),
     ("cli/_watched.py", "subspaces.rows.inputs._mapped.WrappedRows"),
-    ("paper/theory/_needed.py", "subspaces.estimators._base.N_STARTS"),
-    ("paper/theory/_needed.py", "subspaces.estimators._base.FeatureClustering"),
-    ("paper/theory/_source.py", "subspaces.estimators._base.FeatureClustering"),
-    ("show/report/_landmarks.py", "subspaces.estimators._base.FeatureClustering"),
 }
 
 

@@ -71,7 +71,7 @@ class TestDemo:
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("picture", "message"), [("missing/picture.png", "no folder"), ("picture.xyz", "must end in")]
+        ("picture", "message"), [("missing/picture.png", "does not exist"), ("picture.xyz", "must end in")]
     )
     def test_a_picture_that_cannot_be_written_is_refused_at_once(self, tmp_path, picture, message, monkeypatch, capsys):
         monkeypatch.setattr(demo, "run", lambda *arguments, **options: pytest.fail("work was done"))

@@ -18,8 +18,8 @@ from subspaces.kernels import (
     SubspaceFeatures,
     exact,
 )
-from subspaces.paper.theory._eigenspace import exact_eigenspace, feature_eigenspace
-from subspaces.paper.theory._source import FittedMaps, ManyPoints, make_source
+from subspaces.paper.theory.eigenspace import exact_eigenspace, feature_eigenspace
+from subspaces.paper.theory.source import FittedMaps, ManyPoints, make_source
 
 
 def planes(n, seed=0):
@@ -68,7 +68,7 @@ class TestKernelError:
     def test_has_the_size_of_a_mean_of_independent_draws(self, features, monkeypatch):
         x = planes(70)
         pairs = np.divmod(np.arange(len(x) ** 2), len(x))
-        monkeypatch.setattr("subspaces.paper.theory._kernel.sample_pairs", lambda n, count, rng: pairs)
+        monkeypatch.setattr("subspaces.paper.theory.kernel.sample_pairs", lambda n, count, rng: pairs)
         found = theory.kernel_error(x, features, n_features=[64], n_draws=100, n_pairs=len(x) ** 2, random_state=0)
         expected = np.sqrt(np.mean(product_deviations(features, x, *pairs) ** 2) / 64)
         assert np.sqrt(np.mean(found.measures["rms"] ** 2)) == pytest.approx(expected, rel=0.15)
@@ -242,9 +242,9 @@ class TestEigenspaces:
     def test_draws_whose_eigenvalues_are_alike_are_not_measured(self, monkeypatch):
         from scipy.sparse.linalg import ArpackNoConvergence
 
-        from subspaces.theory import _eigenspace
+        from subspaces.paper.theory import eigenspace
 
-        calls, eigsh = [], _eigenspace.eigsh
+        calls, eigsh = [], eigenspace.eigsh
 
         def fails_once(*arguments, **options):
             calls.append(arguments)
@@ -252,7 +252,7 @@ class TestEigenspaces:
                 raise ArpackNoConvergence("no convergence", [], [])
             return eigsh(*arguments, **options)
 
-        monkeypatch.setattr(_eigenspace, "eigsh", fails_once)
+        monkeypatch.setattr(eigenspace, "eigsh", fails_once)
         found = theory.eigenspace_error(planes(60), FAMILIES["fourier"], n_features=[80], n_draws=3, random_state=0)
         assert np.isnan(found.errors).tolist() == [[True, False, False]]
 

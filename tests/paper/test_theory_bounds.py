@@ -12,7 +12,7 @@ from test_theory import FAMILIES, every_family, planes
 from subspaces import FLS, theory
 from subspaces.datasets import make_subspaces
 from subspaces.kernels import CustomFeatures, FourierFeatures, LandmarkFeatures, SubspaceFeatures
-from subspaces.paper.theory._perturbation import _bounds, _measure, _top_vectors
+from subspaces.paper.theory.matrix_perturbation import _bounds, _measure, _top_vectors
 
 WIDE = {
     "fourier": FourierFeatures(sigma=1.0),

@@ -1,4 +1,4 @@
-"""The page as a browser shows it: Chromium and the Python package playwright are needed, no download is made."""
+"""The report in a browser. The tests need Chromium and the Python package playwright; they download nothing."""
 
 import shutil
 
@@ -43,7 +43,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A page of each kind, as files."""
+    """One page of each kind, as files."""
     folder = tmp_path_factory.mktemp("pages")
     rng = np.random.RandomState(0)
     model = FLS(3, detect_outliers=0.05, random_state=0).fit(X)
@@ -78,7 +78,7 @@ def pages(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, pages):
-    """A function that opens a page; whatever it complains about, loads or asks fails the test at the end."""
+    """A function that opens a page. Console messages, errors, dialogs and requests fail the test at the end."""
     contexts, complaints, addresses = [], [], []
 
     def open_page(name, **options):
@@ -103,40 +103,40 @@ def points(page, cluster):
     return page.locator(f'.points[data-cluster="{cluster}"]')
 
 
-def test_every_section_is_drawn_without_complaint_or_network(opened, pages):
+def test_every_section(opened, pages):
     page = opened("plain")
     titles = page.locator("h2").all_inner_texts()
-    assert titles[:5] == ["Why", "Eigenvalues", "The rows", "Clusters", "Angles between clusters"]
+    assert titles[:5] == ["Evidence", "Eigenvalues", "Rows", "Clusters", "Angles between clusters"]
     assert len(titles) == 12
     assert page.locator(".sentence").inner_text() == pages["report"].data["verdict"]["text"]
     assert page.locator("#residuals svg rect").count() == 6
     assert page.evaluate("document.body.innerText.match(/undefined|NaN|\\[object/)") is None
 
 
-def test_a_point_tells_of_its_row(opened, pages):
+def test_tooltip_of_a_point(opened, pages):
     page = opened("plain")
     data = pages["report"].data["scatter"]
     plot = page.locator(".scatter svg")
     plot.scroll_into_view_if_needed()
     box, view = plot.bounding_box(), data["views"][0]
     where = np.array(view["points"][:2]).T / view["grid"]
-    # The row farthest from all others cannot be mistaken.
+    # Use the row farthest from all others.
     apart = np.linalg.norm(where[:, None] - where, axis=2) + 9 * np.eye(len(where))
     i = int(apart.min(axis=1).argmax())
     place = where[i] * [box["width"] - 28, box["height"] - 28] + 14
     page.mouse.move(box["x"] + place[0], box["y"] + box["height"] - place[1])
-    told = page.locator("#tip").inner_text().splitlines()
-    assert told[0] == f"name {data['rows'][i]}"
-    told = page.locator("#tip dd").all_inner_texts()
+    shown = page.locator("#tip").inner_text().splitlines()
+    assert shown[0] == f"name {data['rows'][i]}"
+    shown = page.locator("#tip dd").all_inner_texts()
     label = data["labels"][i]
-    assert told[:2] == [f"row {data['rows'][i]}", "none: an outlier" if label < 0 else str(label)]
-    assert float(told[2]) == pytest.approx(data["confidence"][i], abs=0.006)
-    assert float(told[3].replace("−", "-")) == pytest.approx(X[data["rows"][i], 0], rel=0.01, abs=1e-3)
+    assert shown[:2] == [f"row {data['rows'][i]}", "none (outlier)" if label < 0 else str(label)]
+    assert float(shown[2]) == pytest.approx(data["confidence"][i], abs=0.006)
+    assert float(shown[3].replace("−", "-")) == pytest.approx(X[data["rows"][i], 0], rel=0.01, abs=1e-3)
     page.mouse.move(2, 2)
     assert page.locator("#tip").is_hidden()
 
 
-def test_the_keyboard_walks_over_points_and_enlarges(opened):
+def test_keyboard(opened):
     page = opened("plain")
     plot = page.locator(".scatter svg")
     plot.focus()
@@ -149,7 +149,7 @@ def test_the_keyboard_walks_over_points_and_enlarges(opened):
     assert points(page, 0).get_attribute("d") == before
 
 
-def test_the_legend_hides_and_isolates_clusters(opened):
+def test_legend(opened):
     page = opened("plain")
     entries = page.locator(".legend .entry")
     assert entries.count() == 4  # three clusters and the outliers
@@ -164,22 +164,22 @@ def test_the_legend_hides_and_isolates_clusters(opened):
     assert all(points(page, k).is_visible() for k in (0, 1, 2, -1))
 
 
-def test_other_coordinates_and_views_can_be_chosen(opened):
+def test_coordinates_and_views(opened):
     page = opened("plain")
     before = points(page, 0).get_attribute("d")
-    page.locator("select[aria-label=Across]").select_option(label="coordinate 3")
+    page.locator("select[aria-label=Horizontal]").select_option(label="coordinate 3")
     middle = points(page, 0).get_attribute("d")
-    page.locator("select[aria-label=View]").select_option(label="Between the clusters")
+    page.locator("select[aria-label=View]").select_option(label="Between clusters")
     assert len({before, middle, points(page, 0).get_attribute("d")}) == 3
     assert page.locator(".anchor.number").all_text_contents() == ["0", "1", "2"]
-    assert page.locator("select[aria-label=Across]").count() == 0
+    assert page.locator("select[aria-label=Horizontal]").count() == 0
 
 
-def test_zoomed_pictures_move_with_the_mouse(opened):
+def test_zoom_and_drag(opened):
     page = opened("plain")
     plot = page.locator(".scatter svg")
     plot.scroll_into_view_if_needed()
-    page.get_by_role("button", name="Enlarge").click()
+    page.get_by_role("button", name="Zoom in").click()
     before, box = points(page, 0).get_attribute("d"), plot.bounding_box()
     page.mouse.move(box["x"] + 300, box["y"] + 200)
     page.mouse.down()
@@ -190,7 +190,7 @@ def test_zoomed_pictures_move_with_the_mouse(opened):
     assert points(page, 0).get_attribute("d") != before
 
 
-def test_tables_sort_by_their_headings(opened):
+def test_sortable_tables(opened):
     page = opened("plain")
     sizes = page.locator("#clusters tbody td:nth-child(2)")
     heading = page.locator("#clusters th").nth(1)
@@ -206,20 +206,20 @@ def background(page):
     return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
-def test_dark_by_the_system_and_by_the_button(opened):
-    bright, dark = "rgb(255, 255, 255)", "rgb(20, 23, 27)"
+def test_dark_mode(opened):
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 23, 27)"
     page = opened("plain", color_scheme="light")
-    assert background(page) == bright
+    assert background(page) == light
     page.locator("#theme").click()
     assert background(page) == dark
     page = opened("plain", color_scheme="dark")
     assert background(page) == dark
     assert page.locator("#theme").inner_text() == "Light"
     page.locator("#theme").click()
-    assert background(page) == bright
+    assert background(page) == light
 
 
-def test_paper_is_bright_and_without_buttons(opened):
+def test_print_style(opened):
     page = opened("plain", color_scheme="dark")
     page.locator("details").first.evaluate("each => { each.open = false }")
     page.emulate_media(media="print", color_scheme="dark")
@@ -231,7 +231,7 @@ def test_paper_is_bright_and_without_buttons(opened):
     assert len(page.pdf(format="A4")) > 10_000
 
 
-def test_names_never_become_markup_or_script(opened):
+def test_hostile_names_are_not_executed(opened):
     page = opened("hostile")
     assert page.evaluate("window.__hacked") is None
     assert page.locator("h1").inner_text() == HOSTILE[0]
@@ -248,14 +248,14 @@ def test_names_never_become_markup_or_script(opened):
 
 
 @pytest.mark.parametrize("name", ["plain", "hostile", "images"])
-def test_a_phone_needs_no_sideways_scrolling(opened, name):
+def test_narrow_screens_do_not_scroll_sideways(opened, name):
     page = opened(name, viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.set_viewport_size({"width": 900, "height": 740})
     page.wait_for_function("document.querySelector('.scatter svg').clientWidth > 400")
 
 
-def test_rows_that_are_images_are_shown(opened):
+def test_rows_that_are_images(opened):
     page = opened("images")
     images = page.locator("#examples img")
     assert images.count() == 3 * (1 + 3 * 8)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +66,15 @@ class DistanceFeatures(FeatureMap):
     @abstractmethod
     def _width(self, sigma: float) -> float:
         """What the squared distance is divided by."""
+
+    def take(self, index: Indices) -> Self:
+        """A copy of the fitted map with the landmarks at `index` only; an index may occur several times."""
+        chosen = copy(self)
+        for name in ("flats_", "landmarks_"):
+            if hasattr(self, name) and len(getattr(self, name)) == self._n_features_out:
+                setattr(chosen, name, getattr(self, name)[index])
+        chosen._n_features_out = len(index)
+        return chosen
 
     def describe(self, x: Array) -> tuple[Psi, Array]:
         """psi (n, D) of checked rows (n, p), and their distances (n,) to the nearest landmark."""

@@ -1,4 +1,4 @@
-"""The demonstration: FLS beside k-means and spectral clustering, on subspaces and on handwritten digits."""
+"""The comparison behind `subspaces demo`: FLS, k-means and spectral clustering on subspaces and handwritten digits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_digits
 
 from subspaces._core.arrays import Array
-from subspaces._core.errors import InputError, MissingPackageError
+from subspaces._core.errors import InputError, MissingPackageError, UserFileError
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import FLS
 from subspaces.metrics import clustering_accuracy
@@ -25,7 +25,7 @@ from subspaces.metrics import clustering_accuracy
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one method reached."""
+    """Accuracy and time of one method."""
 
     method: str
     accuracy: float
@@ -34,7 +34,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One data set, and what every method made of it."""
+    """One data set and the scores of every method on it."""
 
     title: str
     rows: Array  # (n, p)
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def run(seed: int, *, progress: Callable[[str], None]) -> list[Outcome]:
-    """Cluster both data sets with every method; `progress` is told of each step."""
+    """Cluster both data sets with every method; `progress` is called with a line of text after each step."""
     data_sets = [
         ("subspaces of dimension 4, 5, 6 in R¹⁰, 5 % outliers", *make_subspaces((4, 5, 6), 10, random_state=seed)),
         ("1,797 handwritten digits, 64 pixels", *load_digits(return_X_y=True)),
@@ -57,7 +57,7 @@ def run(seed: int, *, progress: Callable[[str], None]) -> list[Outcome]:
         for method, model in _methods(n_clusters, seed):
             scores.append(_score(method, model, rows, truth))
             progress(f"  {method:22s} accuracy {scores[-1].accuracy:.3f}  {scores[-1].seconds:6.2f} s")
-        # The last method is FLS, fitted.
+        # After the loop, `model` is the fitted FLS.
         outcomes.append(Outcome(title, rows, truth, model.transform(rows), scores))
     return outcomes
 
@@ -73,7 +73,7 @@ def _methods(n_clusters: int, seed: int) -> list[tuple[str, ClusterMixin]]:
 def _score(method: str, model: ClusterMixin, rows: Array, truth: NDArray[np.int64]) -> Score:
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # Spectral clustering warns of a graph in several parts and goes on.
+        # Spectral clustering warns if its graph is not connected.
         warnings.simplefilter("ignore", UserWarning)
         labels = model.fit_predict(rows)
     seconds = time.perf_counter() - start
@@ -81,7 +81,7 @@ def _score(method: str, model: ClusterMixin, rows: Array, truth: NDArray[np.int6
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """The scores as text, one block for each data set."""
+    """The scores as text, one table per data set."""
     lines = []
     for outcome in outcomes:
         lines += ["", outcome.title, f"  {'method':22s} {'accuracy':>8s} {'seconds':>8s}"]
@@ -90,21 +90,21 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def check_picture(path: Path) -> None:
-    """Refuse, before any work is done, a picture that could not be drawn."""
+    """Raise an error, before any work is done, if a figure cannot be written to `path`."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+        raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InputError(f"--picture {path} must end in .png, .pdf or .svg")
+        raise InputError(f"the name of the figure, {path}, must end in .png, .pdf or .svg")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"--picture {path}: there is no folder {path.parent}")
+        raise UserFileError(f"cannot write the figure {path}: the folder {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"--picture {path}: the folder {path.parent} cannot be written to")
+        raise UserFileError(f"cannot write the figure {path}: no permission to write to the folder {path.parent}")
 
 
 def draw(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Rows before and after the embedding, and the scores: one line of pictures for each data set."""
+    """Draw rows, their embedding and the scores: one line of plots per data set."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -113,13 +113,13 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
     grid = figure.subplots(len(outcomes), 3, squeeze=False, width_ratios=(1, 1, 0.8))
     for axes, outcome in zip(grid, outcomes, strict=True):
         _scatter(axes[0], _plane(outcome.rows), outcome.truth, f"{outcome.title}\ntwo principal components")
-        _scatter(axes[1], _plane(outcome.embedding), outcome.truth, "after FLS\ntwo directions of the embedding")
+        _scatter(axes[1], _plane(outcome.embedding), outcome.truth, "embedding of FLS\ntwo principal components")
         _bars(axes[2], outcome.scores)
     _save(figure, path)
 
 
 def _plane(rows: Array) -> Array:
-    """The two directions of largest variance: (n, 2); the second is zero where there is only one."""
+    """The first two principal components: (n, 2); the second is zero if there is only one."""
     centered = rows - rows.mean(axis=0)
     plane = centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
     return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
@@ -147,7 +147,7 @@ def _bars(axes, scores: Sequence[Score]) -> None:  # type: ignore[no-untyped-def
 
 
 def _save(figure, path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Write beside the target and move into place, so that a full disk leaves no half a picture."""
+    """Write to a temporary file, then rename it, so that an error leaves no partial figure."""
     handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
     os.close(handle)
     try:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subspaces.paper.reproduce import beyond
-from subspaces.paper.reproduce._published import Printed
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, Method
 from subspaces.paper.reproduce.paper_tables import TABLES, Cell, Table, cell_task
+from subspaces.paper.reproduce.published import Printed
 from subspaces.paper.reproduce.task import fingerprint
 
 Record = Mapping[str, Any]

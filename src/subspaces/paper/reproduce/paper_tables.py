@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subspaces._core.errors import InputError
-from subspaces.paper.reproduce._published import DIGITS, PUBLISHED, SYNTHETIC, Printed
 from subspaces.paper.reproduce.methods import METHODS, Method, rough_seconds
+from subspaces.paper.reproduce.published import DIGITS, PUBLISHED, SYNTHETIC, Printed
 from subspaces.paper.reproduce.task import Spec, Task
 
 # Beyond so many rows SSC runs on the device, if one is given.

@@ -1,12 +1,12 @@
 """The theory of the paper (Lemma 3.1 and Section 4), claim by claim, measured on your own rows."""
 
-from subspaces.paper.theory._curve import Curve
-from subspaces.paper.theory._eigenspace import eigenspace_error, eigenspace_error_by_rows
-from subspaces.paper.theory._kernel import kernel_error, kernel_error_by_rows
-from subspaces.paper.theory._needed import LandmarksNeeded, landmarks_needed
-from subspaces.paper.theory._perturbation import Perturbation, perturbation
-from subspaces.paper.theory._standard import curves, draw, table
-from subspaces.paper.theory._uniform import UniformMeasure, uniform_measure
+from subspaces.paper.theory.curve import Curve
+from subspaces.paper.theory.eigenspace import eigenspace_error, eigenspace_error_by_rows
+from subspaces.paper.theory.kernel import kernel_error, kernel_error_by_rows
+from subspaces.paper.theory.matrix_perturbation import Perturbation, perturbation
+from subspaces.paper.theory.needed import LandmarksNeeded, landmarks_needed
+from subspaces.paper.theory.standard import curves, draw, table
+from subspaces.paper.theory.uniform import UniformMeasure, uniform_measure
 
 __all__ = [
     "Curve",

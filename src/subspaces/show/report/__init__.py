@@ -1,7 +1,7 @@
-"""One HTML page that explains a clustering: `describe(model, X).save("report.html")`."""
+"""HTML report on a clustering: `describe(model, X).save("report.html")`."""
 
-from subspaces.show.report._describe import describe
-from subspaces.show.report._report import Report
-from subspaces.show.report._run import Run
+from subspaces.show.report.report import Report
+from subspaces.show.report.run import Run
+from subspaces.show.report.sections import describe
 
 __all__ = ["Report", "Run", "describe"]

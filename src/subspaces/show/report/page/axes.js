@@ -1,4 +1,4 @@
-// Scales and their round numbers.
+// Scales and tick values.
 function linear(low, high, from, to) {
   const span = high - low || 1;
   const scale = (value) => from + ((value - low) / span) * (to - from);

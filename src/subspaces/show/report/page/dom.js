@@ -1,4 +1,4 @@
-// Elements, SVG and the tooltip. Text is only ever set as text.
+// Elements, SVG and the tooltip. Content is always set as text, never as HTML.
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
@@ -22,7 +22,7 @@ function picture(width, height, label, ...children) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children, title);
 }
 
-// Draws into `node` at its width, and again when the width changes.
+// Draw into `node` at its width, and again when the width changes.
 function responsive(node, draw) {
   let width = 0;
   const redraw = () => {
@@ -52,7 +52,7 @@ const tip = {
   },
 };
 
-// A tooltip for a mark, by pointer and by keyboard.
+// Add a tooltip that opens by pointer and by keyboard.
 function tipped(node, content) {
   node.addEventListener("pointermove", (event) => tip.show(content(), event.clientX, event.clientY));
   node.addEventListener("pointerleave", () => tip.hide());

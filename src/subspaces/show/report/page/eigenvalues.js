@@ -27,6 +27,6 @@ function eigenvalues(data, width) {
     parts.push(text(x(value), height - bottom + 18, value, { "text-anchor": "middle" }));
   }
   parts.push(svg("path", { class: "axis", d: `M${left} ${height - bottom}H${width - right}` }));
-  parts.push(text((left + width - right) / 2, height - 6, "number of the eigenvalue", { "text-anchor": "middle" }));
-  return picture(width, height, `Eigenvalues in descending order, with the gap after number ${k} marked`, ...parts);
+  parts.push(text((left + width - right) / 2, height - 6, "index of the eigenvalue", { "text-anchor": "middle" }));
+  return picture(width, height, `Eigenvalues in descending order, with the gap after the first ${k} marked`, ...parts);
 }

@@ -1,12 +1,12 @@
-// Rows that show what a cluster is: as images, or as the values of its most telling columns.
+// Example rows of a cluster: as images, or as values of the columns that characterise it best.
 const KINDS = [["typical", "Typical"], ["borderline", "Borderline"], ["outlying", "Unusual"]];
 
 const rowName = (row) => row.name || `row ${row.row}`;
 
 function facts(row) {
-  const other = row.nearest === null ? null : ["nearest other", String(row.nearest)];
+  const other = row.nearest === null ? null : ["nearest other cluster", String(row.nearest)];
   return pairs([row.name ? ["number", `row ${row.row}`] : null, row.confidence === null ? null : ["confidence", fixed(row.confidence)],
-    row.own === null ? null : ["to its flat", decimal(row.own)], row.other === null ? null : ["to the nearest other", decimal(row.other)], other]);
+    row.own === null ? null : ["to own flat", decimal(row.own)], row.other === null ? null : ["to nearest other flat", decimal(row.other)], other]);
 }
 
 function imageCard(entry, size) {
@@ -24,8 +24,8 @@ function valueCard(entry, size, open) {
     { name: "Row", cell: rowName },
     { name: "Kind", cell: (row) => row.kind, text: true },
     ...(withConfidence ? [{ name: "Confidence", cell: (row) => fixed(row.confidence) }] : []),
-    { name: "To its flat", cell: (row) => decimal(row.own) },
-    { name: "To the nearest other", cell: (row) => (row.nearest === null ? MISSING : `${decimal(row.other)} (${row.nearest})`) },
+    { name: "To own flat", cell: (row) => decimal(row.own) },
+    { name: "To nearest other flat", cell: (row) => (row.nearest === null ? MISSING : `${decimal(row.other)} (${row.nearest})`) },
     ...entry.columns.map((column, j) => ({ name: column.name, cell: (row) => cellValue(row.values[j]) })),
   ];
   const body = table(columns, rows, { label: `Rows of ${clusterName(entry.cluster)}` });

@@ -1,4 +1,4 @@
-// Squares whose colour is a number: angles between clusters, or clusters by classes.
+// Heat map: angles between clusters, or clusters by classes.
 const VIRIDIS = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
 
 function blend(stops, share) {
@@ -10,7 +10,7 @@ function blend(stops, share) {
 const bright = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b > 140;
 const rgb = (parts) => `rgb(${parts.join(" ")})`;
 
-// `cell(i, j)` gives {share, text, about}; without `stops` squares are tinted, with no share they are empty.
+// `cell(i, j)` returns {share, text, about}. Without `stops`, the accent colour is used; without a share, the cell is empty.
 function heatmap(width, { rows, columns, cell, across, down, label, stops = null, wide = 56 }) {
   const longest = (names, most) => Math.min(most, 8 + 7 * Math.max(...names.map((name) => name.length)));
   const left = longest(rows, 110) + 22;
@@ -39,7 +39,7 @@ function heatmap(width, { rows, columns, cell, across, down, label, stops = null
       const painted = empty || !stops ? null : blend(stops, found.share);
       const square = svg("rect", { x: left + j * size, y: top + i * size, width: Math.max(1, size - 1), height: Math.max(1, size - 1), rx: size > 20 ? 2 : 0, fill: painted ? rgb(painted) : empty ? "var(--raised)" : "var(--accent)", "fill-opacity": painted || empty ? null : 0.12 + 0.88 * found.share });
       parts.push(tipped(square, () => [found.about]));
-      // Many numbers, none of them zero, could not be read.
+      // Too many numbers are not readable.
       if (size < 25 || !found.text || (stops && columns.length > 20)) return;
       const shade = painted ? (bright(painted) ? "#111" : "#fff") : empty ? "var(--quiet)" : found.share > 0.5 ? "var(--paper)" : "var(--ink)";
       const node = text(left + (j + 0.5) * size - 0.5, top + (i + 0.5) * size + 3.5, found.text, { "text-anchor": "middle", "font-size": Math.min(11.5, (1.55 * size) / found.text.length), "pointer-events": "none" });

@@ -5,11 +5,11 @@ function theme() {
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-  const tell = () => { button.textContent = isDark() ? "Light" : "Dark"; };
-  button.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; tell(); });
-  system.addEventListener("change", tell);
+  const update = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; update(); });
+  system.addEventListener("change", update);
   button.hidden = false;
-  tell();
+  update();
 }
 
 function summary({ summary: facts }) {
@@ -25,10 +25,10 @@ function build() {
     main.append(el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), el("p", { class: "read" }, read), body));
   }
   for (const draw of later) draw();
-  document.getElementById("footer").textContent = "This page needs no network and sends nothing anywhere.";
+  document.getElementById("footer").textContent = "This page works offline and sends no data.";
 }
 
-// On paper nothing can be opened.
+// Open all details before printing.
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
 
 theme();

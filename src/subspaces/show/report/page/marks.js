@@ -1,4 +1,4 @@
-// Clusters look the same in every picture: a colour and a mark each.
+// Colour and mark of each cluster, the same in all charts.
 const OUTLIER = -1;
 const COLOR_COUNT = 10;
 
@@ -10,7 +10,7 @@ const star = Array.from({ length: 10 }, (_, i) => {
   const angle = (Math.PI * i) / 5;
   return [radius * Math.sin(angle), -radius * Math.cos(angle)];
 });
-// Corners of marks around the origin, all in the same sense; null is a circle.
+// Corners of the marks around the origin, in the same orientation; null is a circle.
 const SHAPES = [
   null,
   [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
@@ -23,7 +23,7 @@ const SHAPES = [
   [[1.2, 0], [-0.85, 1.15], [-0.85, -1.15]],
 ];
 
-// The path of a mark at a point.
+// SVG path of a mark at a point.
 function mark(cluster, x, y, size) {
   const at = (dx, dy) => `${(x + dx * size).toFixed(1)} ${(y + dy * size).toFixed(1)}`;
   if (cluster === OUTLIER) return `M${at(-0.9, -0.9)}L${at(0.9, 0.9)}M${at(-0.9, 0.9)}L${at(0.9, -0.9)}`;

@@ -1,9 +1,9 @@
-// How numbers are written, everywhere alike.
+// Number formats.
 const MISSING = "–";
 
 const count = (value) => (value === null || value === undefined ? MISSING : value.toLocaleString("en-GB"));
 
-// So many significant digits; with `exact`, zeros at the end count.
+// Round to significant digits; with `exact`, trailing zeros are kept.
 function decimal(value, digits = 3, exact = true) {
   if (value === null || value === undefined) return MISSING;
   if (value === 0) return "0";
@@ -32,10 +32,10 @@ function bytes(value) {
 }
 
 const tick = (value) => decimal(value, 3, false);
-// The value of a column: whole numbers stay whole.
+// Values of columns: integers are written without decimals.
 const cellValue = (value) => (Number.isInteger(value) ? count(value) : decimal(value));
 
-// Anything a model may have decided between.
+// Format a candidate value of any type.
 function shown(value) {
   if (value === null || value === undefined) return MISSING;
   if (typeof value === "boolean") return value ? "yes" : "no";

@@ -1,4 +1,4 @@
-// For each cluster two boxes, one above the other: distances to the own flat, and to the next.
+// Two boxes per cluster: distances to the own flat, and to the nearest other flat.
 function residuals(data, width) {
   const left = 92, right = 18, top = 6, bottom = 44, line = data.boxes.length > 20 ? 24 : 34;
   const height = top + line * data.boxes.length + bottom;

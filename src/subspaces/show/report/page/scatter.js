@@ -1,4 +1,4 @@
-// Points of rows, a path for each cluster: they can be hidden, looked at one by one, moved and enlarged.
+// Interactive scatter plot with one SVG path per cluster: hide clusters, inspect rows, pan and zoom.
 function scatter(data, sizes) {
   const clusters = [...new Set(data.labels)].sort((a, b) => (a === OUTLIER) - (b === OUTLIER) || a - b);
   const hidden = new Set();
@@ -10,7 +10,7 @@ function scatter(data, sizes) {
 
   const sheet = data.images && Object.assign(new Image(), { src: data.images.source });
 
-  // Where row i is, from 0 to 1. One coordinate alone is spread over the height by the golden ratio.
+  // Position of row i, from 0 to 1. With one coordinate, rows are spread vertically by the golden ratio.
   function place(i, axis) {
     const { points, grid } = data.views[state.view];
     if (axis === 1 && points.length === 1) return (i * 0.6180339887) % 1;
@@ -53,8 +53,8 @@ function scatter(data, sizes) {
 
   function axisName(axis) {
     const view = data.views[state.view];
-    if (view.anchors) return "nearness to clusters";
-    return view.points.length === 1 && axis === 1 ? "spread, without meaning," : `${view.axis} ${state.axes[axis] + 1}`;
+    if (view.anchors) return "position between clusters";
+    return view.points.length === 1 && axis === 1 ? "spread (no meaning)" : `${view.axis} ${state.axes[axis] + 1}`;
   }
 
   function redraw() {
@@ -75,7 +75,7 @@ function scatter(data, sizes) {
   function about(i) {
     const label = data.labels[i];
     const number = `row ${data.rows[i]}`;
-    const lines = [["cluster", label === OUTLIER ? "none: an outlier" : String(label)]];
+    const lines = [["cluster", label === OUTLIER ? "none (outlier)" : String(label)]];
     if (data.confidence) lines.push(["confidence", fixed(data.confidence[i])]);
     data.columns.forEach((name, j) => lines.push([name, cellValue(data.values[i][j])]));
     const named = data.names && data.names[i];
@@ -128,7 +128,7 @@ function scatter(data, sizes) {
     };
     node.addEventListener("pointerup", release);
     node.addEventListener("pointerleave", () => { release(); point(-1); });
-    // The page scrolls as ever; with Ctrl the wheel enlarges.
+    // The wheel scrolls the page; with Ctrl it zooms.
     node.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -148,7 +148,7 @@ function scatter(data, sizes) {
     });
   }
 
-  // While the hand moves, the picture as drawn is shifted; it is drawn anew when the hand rests.
+  // While dragging, shift the existing paths; redraw on release.
   function move() {
     const half = 0.5 / state.zoom;
     const across = linear(state.x - half, state.x + half, 14, screen.width - 14);
@@ -161,7 +161,7 @@ function scatter(data, sizes) {
     tip.hide();
   }
 
-  // The next row from left to right.
+  // Select the next row from left to right.
   function step(by) {
     const order = screen.placed.map((_, i) => i).filter((i) => screen.placed[i] && !hidden.has(data.labels[i])).sort((a, b) => screen.placed[a][0] - screen.placed[b][0] || a - b);
     if (!order.length) return;
@@ -239,11 +239,11 @@ function scatter(data, sizes) {
         fillControls();
         reset();
       }) : null,
-      !view.anchors && names.length > 1 ? select("Across", names, state.axes[0], choose(0)) : null,
-      !view.anchors && names.length > 1 ? select("Up", names, state.axes[1], choose(1)) : null,
+      !view.anchors && names.length > 1 ? select("Horizontal", names, state.axes[0], choose(0)) : null,
+      !view.anchors && names.length > 1 ? select("Vertical", names, state.axes[1], choose(1)) : null,
       el("span", { class: "zoom" },
-        el("button", { type: "button", "aria-label": "Enlarge", onclick: () => zoom(1.5) }, "+"),
-        el("button", { type: "button", "aria-label": "Make smaller", onclick: () => zoom(1 / 1.5) }, "−"),
+        el("button", { type: "button", "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"),
+        el("button", { type: "button", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.5) }, "−"),
         el("button", { type: "button", onclick: reset }, "Reset")),
     ].filter(Boolean));
   }

@@ -1,4 +1,4 @@
-// What each section shows, and the sentence that says how to read it. A section without facts is left out.
+// The content of each section, and a sentence on how to read it. Sections without data are omitted.
 const SIGNS = {
   good: "M3 9.2l3.4 3.4L13.2 4.6",
   fair: "M8 3v6.4M8 12.4v.2",
@@ -15,14 +15,14 @@ function chart(draw) {
   return node;
 }
 
-// Charts need the width of a page they are part of.
+// Charts are drawn after they are attached to the page, because they need its width.
 const later = [];
 
 function evidence({ verdict }) {
   return {
-    id: "evidence", title: "Why", read: "Each box is one piece of evidence; the verdict above rests on whether the clusters come out again.",
+    id: "evidence", title: "Evidence", read: "Each box is one piece of evidence. The verdict above depends mainly on whether the clusters are reproducible.",
     body: [el("dl", { class: "evidence" }, verdict.evidence.map((each) => el("div", null,
-      el("dt", null, sign(each.level), each.name), el("dd", { class: "value" }, each.value), el("dd", { class: "told" }, each.text))))],
+      el("dt", null, sign(each.level), each.name), el("dd", { class: "value" }, each.value), el("dd", { class: "note" }, each.text))))],
   };
 }
 
@@ -30,17 +30,17 @@ function spectrum({ eigenvalues: data }) {
   if (!data) return null;
   return {
     id: "eigenvalues", title: "Eigenvalues",
-    read: `${plural(data.n_clusters, "cluster")} far apart give ${plural(data.n_clusters, "eigenvalue")} near one, and then a drop: the larger the marked gap, the clearer the number of clusters.`,
+    read: `${plural(data.n_clusters, "cluster")} with good separation give ${plural(data.n_clusters, "eigenvalue")} near one, then a drop. The larger the marked gap, the clearer the number of clusters.`,
     body: [chart((width) => eigenvalues(data, width))],
   };
 }
 
 function embedding({ scatter: data, clusters, summary }) {
   const sizes = new Map([...clusters.map((each) => [each.cluster, each.size]), [OUTLIER, summary.n_outliers]]);
-  const drawn = data.rows.length < data.n_rows ? `${count(data.rows.length)} of the ${count(data.n_rows)} rows are drawn. ` : "";
+  const drawn = data.rows.length < data.n_rows ? `${count(data.rows.length)} of the ${count(data.n_rows)} rows are shown. ` : "";
   return {
-    id: "scatter", title: "The rows", body: scatter(data, sizes),
-    read: `Every point is a row; rows that the model finds alike are near each other. ${drawn}Point at one to see it; hide clusters in the legend; zoom with the buttons or Ctrl and the wheel.`,
+    id: "scatter", title: "Rows", body: scatter(data, sizes),
+    read: `Each point is a row; similar rows are close to each other. ${drawn}Hover over a point for details, click the legend to hide clusters, and zoom with the buttons or with Ctrl and the mouse wheel.`,
   };
 }
 
@@ -50,15 +50,15 @@ function clusterTable({ clusters, residuals: { given } }) {
   const columns = [
     { name: "Cluster", value: (row) => row.cluster, cell: (row) => named(row.cluster) },
     ...column("Rows", "size", count), ...column("Share", "share", percent), ...column("Dimension", "dim", count),
-    ...column("Distance to its flat", "own", decimal), ...column("Distance to the next flat", "other", decimal),
-    ...column("Rows nearer to another", "misplaced", percent, "other"),
+    ...column("Distance to own flat", "own", decimal), ...column("Distance to nearest other flat", "other", decimal),
+    ...column("Rows nearer to another flat", "misplaced", percent, "other"),
     ...(has("nearest") ? [{ name: "Nearest cluster", value: (row) => row.nearest, cell: (row) => (row.nearest === null ? MISSING : named(row.nearest)) }] : []),
-    ...column("Angle to it", "angle", degrees), ...column("Confidence", "confidence", fixed), ...column("Kept over seeds", "kept", percent),
+    ...column("Angle to it", "angle", degrees), ...column("Confidence", "confidence", fixed), ...column("Stable over seeds", "kept", percent),
   ];
-  const note = given ? "" : " The model has no flats of its own: these are fitted to the rows of each cluster.";
+  const note = given ? "" : " This model has no flats of its own; they were fitted to the rows of each cluster.";
   return {
     id: "clusters", title: "Clusters", body: [table(columns, clusters, { sortable: true, label: "Clusters" })],
-    read: `A cluster is described by a flat, a point, line, plane or more around which its rows lie; of one that would fill more than half of the columns, the directions of 90 % of its spread are taken. Distances and confidence are medians; a good cluster is much nearer to its own flat than to the next.${note} Press a heading to sort.`,
+    read: `Each cluster is described by a flat: a point, line, plane or higher-dimensional subspace near its rows. A flat that fills more than half of the columns is reduced to the directions that hold 90 % of the spread. Distances and confidence are medians. The rows of a good cluster are much nearer to their own flat than to any other.${note} Click a heading to sort.`,
   };
 }
 
@@ -72,7 +72,7 @@ function angles({ angles: data }) {
   };
   return {
     id: "angles", title: "Angles between clusters",
-    read: "The smallest angle between the flats of each two clusters, in degrees. Dark squares are clusters that share a direction and are easily mixed up; where the flats lie takes no part.",
+    read: "The smallest angle between the flats of each pair of clusters, in degrees. Dark squares mark clusters that share a direction and are easily confused. The positions of the flats are not taken into account.",
     body: [ramp(VIRIDIS, "0°", "90°"), chart((width) => heatmap(width, { rows: names, columns: names, cell, across: "cluster", down: "cluster", stops: VIRIDIS, label: "Smallest principal angles between clusters" }))],
   };
 }
@@ -81,7 +81,7 @@ function distances({ residuals: data }) {
   const units = data.scaled ? " Rows are scaled to length one first." : "";
   return {
     id: "residuals", title: "Distances to the flats",
-    read: `Coloured: how far the rows of a cluster are from their own flat. Grey: from the nearest other flat. Boxes hold half of the rows, lines 9 of 10; where the two do not overlap, the cluster stands apart.${units}`,
+    read: `Coloured: distances of the rows of a cluster to their own flat. Grey: distances to the nearest other flat. Boxes contain half of the rows, lines 90 %. If the two do not overlap, the cluster is well separated.${units}`,
     body: [chart((width) => residuals(data, width))],
   };
 }
@@ -92,37 +92,37 @@ function exampleRows({ examples, clusters, summary }) {
   const body = summary.images
     ? el("div", { class: "cards" }, examples.map((each) => imageCard(each, size(each.cluster))))
     : el("div", { class: "stack" }, examples.map((each, i) => valueCard(each, size(each.cluster), examples.length <= 6 || i < 3)));
-  const columns = summary.images ? "" : " The columns are those in which the cluster differs most from all rows.";
+  const columns = summary.images ? "" : " The columns shown are those in which the cluster differs most from all rows.";
   return {
     id: "examples", title: "Typical, borderline and unusual rows", body: [body],
-    read: `Typical rows are surely in their cluster; borderline ones could be in another; unusual ones fit it worst.${columns}`,
+    read: `Typical rows clearly belong to their cluster, borderline rows could belong to another, and unusual rows fit it worst.${columns}`,
   };
 }
 
 function landmarks({ landmarks: data, clusters }) {
   if (!data) return null;
   const word = { flats: "landmark flats", points: "landmark points", centroids: "centroids" }[data.kind];
-  const range = (values) => `${tick(values[2])} (from ${tick(values[0])} to ${tick(values[4])}; half of them ${tick(values[1])} – ${tick(values[3])})`;
+  const range = (values) => `${tick(values[2])} (from ${tick(values[0])} to ${tick(values[4])}; quartiles ${tick(values[1])} – ${tick(values[3])})`;
   const list = [
     [`Number of ${word}`, count(data.count)],
-    data.dim === null ? null : ["Dimension of each flat", `${data.dim}${data.affine === null ? "" : data.affine ? ", with centres of their own" : ", through the origin"}`],
-    data.neighborhood === null ? null : ["Rows a flat is fitted to", data.neighborhood],
-    data.nearest === null ? null : ["Nearest ones that describe a row", count(data.nearest)],
+    data.dim === null ? null : ["Dimension of each flat", `${data.dim}${data.affine === null ? "" : data.affine ? ", affine" : ", through the origin"}`],
+    data.neighborhood === null ? null : ["Rows used to fit a flat", data.neighborhood],
+    data.nearest === null ? null : ["Nearest landmarks used per row", count(data.nearest)],
     ["Rows per landmark", range(data.rows_per_landmark)],
-    ["Nearest to no row", `${count(data.unused)} of ${count(data.count)}`],
-    data.mixed === null ? null : ["Shared by clusters", `${percent(data.mixed)} have less than 80 % of their weight in one cluster`],
-    data.effective === null ? null : ["Landmarks that matter to a row", range(data.effective)],
-    data.few === null ? null : ["Rows near few landmarks", `${percent(data.few)} hang on fewer than two`],
+    ["Not the nearest of any row", `${count(data.unused)} of ${count(data.count)}`],
+    data.mixed === null ? null : ["Shared between clusters", `${percent(data.mixed)} have less than 80 % of their weight in one cluster`],
+    data.effective === null ? null : ["Effective landmarks per row", range(data.effective)],
+    data.few === null ? null : ["Rows with few landmarks", `${percent(data.few)} have an effective number below two`],
   ].filter(Boolean);
   const columns = [
     { name: "Cluster", value: (row) => row.cluster, cell: (row) => named(row.cluster) },
     { name: capital(word), value: (row) => row.landmarks, cell: (row) => count(row.landmarks) },
-    { name: "Rows for each", value: (row) => row.rows, cell: (row) => decimal(row.rows) },
+    { name: "Rows per landmark", value: (row) => row.rows, cell: (row) => decimal(row.rows) },
   ];
   const rows = clusters.map(({ cluster, size }) => ({ cluster, landmarks: data.per_cluster[cluster], rows: data.per_cluster[cluster] ? size / data.per_cluster[cluster] : null }));
   return {
     id: "landmarks", title: "Landmarks",
-    read: `Rows are described by their nearness to ${word}. Every cluster needs its own: few of them, or many that clusters share, call for more landmarks. Seen through ${plural(data.sample, "row")}.`,
+    read: `Rows are described by their distances to ${word}. If a cluster has few of its own, or if many are shared between clusters, use more landmarks. Computed from ${plural(data.sample, "row")}.`,
     body: [table(columns, rows, { sortable: true, narrow: true, label: "Landmarks of clusters" }), definitions(list)],
   };
 }
@@ -138,20 +138,20 @@ function seeds({ stability: data }) {
     { name: "Adjusted Rand index", cell: (row) => fixed(row.adjusted_rand, 3) },
     { name: "Rows in the same cluster", cell: (row) => percent(row.accuracy) },
     { name: "Time", cell: (row) => seconds(row.seconds) },
-    ...(data.fits.some((row) => row.failed || row.warned) ? [{ name: "Remark", text: true, cell: (row) => (row.failed ? `did not finish: ${row.failed}` : row.warned ? "the model warned" : "") }] : []),
+    ...(data.fits.some((row) => row.failed || row.warned) ? [{ name: "Remark", text: true, cell: (row) => (row.failed ? `failed: ${row.failed}` : row.warned ? "gave a warning" : "") }] : []),
   ];
   return {
     id: "stability", title: "Stability over seeds",
-    read: `The model was fitted again with other seeds, each time to other rows drawn from these, and clusters were matched. An adjusted Rand index of 1 means the same clusters, 0 means no more than chance.`,
-    body: [table(columns, data.fits, { narrow: true, label: "Refits" }), data.fits.length < data.asked ? el("p", { class: "small quiet" }, `${count(data.asked)} fits were asked for; the others would have taken too long.`) : null],
+    read: `The model was fitted again with other seeds, each time on a random subset of the rows. An adjusted Rand index of 1 means equal clusters, 0 means chance level.`,
+    body: [table(columns, data.fits, { narrow: true, label: "Refits" }), data.fits.length < data.asked ? el("p", { class: "small quiet" }, `${count(data.asked)} fits were requested; the others were skipped because of the time limit.`) : null],
   };
 }
 
 function choices({ choice }) {
   if (!choice.length) return null;
   return {
-    id: "choice", title: "What was chosen, and why",
-    read: "What the model decided from the rows alone. The choice is in bold; at most eight candidates are shown, the best first.",
+    id: "choice", title: "Automatic choices",
+    read: "Parameters that the model chose from the rows, without labels. The choice is in bold; up to eight candidates are listed, best first.",
     body: choice.map(decision),
   };
 }
@@ -168,18 +168,18 @@ function decision({ name, reason, score, winner, larger_is_better: larger, candi
 
 function classes({ truth: data }) {
   if (!data) return null;
-  const scores = el("dl", { class: "numbers" }, data.scores.map((each) => el("div", null, el("dt", null, each.name), el("dd", { class: "value" }, fixed(each.value, 3)), el("dd", { class: "told" }, each.meaning))));
+  const scores = el("dl", { class: "numbers" }, data.scores.map((each) => el("div", null, el("dt", null, each.name), el("dd", { class: "value" }, fixed(each.value, 3)), el("dd", { class: "note" }, each.meaning))));
   const names = data.clusters.map((cluster) => (cluster === OUTLIER ? "outliers" : String(cluster)));
   const totals = data.counts.map((row) => row.reduce((sum, each) => sum + each, 0));
   const cell = (i, j) => ({ share: data.counts[i][j] ? data.counts[i][j] / totals[i] : null, text: data.counts[i][j] ? count(data.counts[i][j]) : "",
     about: `${clusterName(data.clusters[i])}, class ${data.classes[j]}: ${plural(data.counts[i][j], "row")}, ${percent(data.counts[i][j] / (totals[i] || 1))} of the cluster` });
   const body = data.counts.length
     ? chart((width) => heatmap(width, { rows: names, columns: data.classes, cell, across: "known class", down: "cluster", wide: 64, label: "Clusters by known classes" }))
-    : el("p", null, `There are ${count(data.n_classes)} classes, too many for a table.`);
-  const outliers = data.n_outliers ? ` ${plural(data.n_outliers, "row")} known as outliers take no part in the scores.` : "";
+    : el("p", null, `The table is omitted, because there are ${count(data.n_classes)} classes.`);
+  const outliers = data.n_outliers ? ` ${plural(data.n_outliers, "row")} known as outliers are left out of the scores.` : "";
   return {
     id: "truth", title: "Compared with known classes", body: [scores, body],
-    read: `Rows of each cluster by class; the stronger a square, the larger its share of the cluster. One strong square in each line and column means that clusters are classes.${outliers}`,
+    read: `Number of rows of each cluster in each class. The stronger a square, the larger its share of the cluster. One strong square in each row and column means that clusters match classes.${outliers}`,
   };
 }
 
@@ -190,7 +190,7 @@ function making({ run, citation }) {
   const list = (items) => el("ul", null, items.map((each) => el("li", null, each)));
   const code = (words) => el("pre", null, el("code", null, words));
   return {
-    id: "run", title: "How this was made", read: "Everything needed to repeat it.",
+    id: "run", title: "Run", read: "Everything needed to repeat this run.",
     body: [definitions([
       run.command ? ["Command", code(run.command)] : null,
       ["Model", code(run.model)],

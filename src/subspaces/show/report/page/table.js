@@ -1,4 +1,4 @@
-// Tables that sort when a heading is pressed. A column is {name, value(row), cell(row), text}.
+// Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), text}.
 function table(columns, rows, { sortable = false, narrow = false, won = null, label = null } = {}) {
   const body = el("tbody");
   const draw = (order) => body.replaceChildren(...order.map((row) =>
@@ -23,7 +23,7 @@ function table(columns, rows, { sortable = false, narrow = false, won = null, la
   return el("div", { class: "wide" }, el("table", { class: narrow ? "narrow" : null, "aria-label": label }, el("thead", null, el("tr", null, heads)), body));
 }
 
-// What has no value comes last either way.
+// Missing values come last in both directions.
 function sorted(rows, value, down) {
   const missing = (row) => value(row) === null || value(row) === undefined;
   const known = rows.filter((row) => !missing(row));

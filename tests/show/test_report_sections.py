@@ -1,0 +1,129 @@
+"""Sections of the report: distances to flats, points, examples and landmarks."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from subspaces import FLS, KASP, Flats, KFlats
+from subspaces.datasets import make_subspaces
+from subspaces.report import describe
+from subspaces.show.report.clusters import cluster_facts, fitted_flats, leading_dims
+from subspaces.show.report.examples import column_divergences, example_rows
+from subspaces.show.report.points import LEAST_POINTS, drawn_rows
+from subspaces.show.report.subject import make_subject
+
+X, Y = make_subspaces((2, 2), 6, points_per_subspace=120, outliers=0.1, random_state=0)
+
+
+def fitted(model, rows=X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(rows)
+
+
+@pytest.fixture(scope="module")
+def flats():
+    return fitted(KFlats(2, n_init=2, random_state=0))
+
+
+def subject_of(model, rows, **given):
+    names = ("labels", "confidence", "values", "columns", "row_names", "row_numbers", "truth", "image_shape", "images")
+    return make_subject(model, rows, **(dict.fromkeys(names) | given))
+
+
+def test_distances_to_flats(flats):
+    facts = cluster_facts(subject_of(flats, X))
+    table = flats.transform(X)
+    own = table[np.arange(len(X)), flats.labels_]
+    np.testing.assert_allclose(facts.own, own)
+    np.testing.assert_allclose(facts.other, table[np.arange(len(X)), 1 - flats.labels_])
+    np.testing.assert_array_equal(facts.nearest, 1 - flats.labels_)
+    assert not facts.misplaced.any()
+    np.testing.assert_allclose(facts.between[0], table[flats.labels_ == 0].mean(axis=0))
+    assert facts.angles[0, 1] == facts.angles[1, 0] > 30
+
+
+def test_fitted_flats_find_the_dimensions():
+    rows, labels = make_subspaces((1, 3), 8, points_per_subspace=200, outliers=0.0, random_state=0)
+    flats, dims = fitted_flats(rows, labels, 2)
+    assert dims.tolist() == [1, 3]
+    # Wide rows are projected; flats are returned in the original coordinates.
+    wide = rows @ np.linalg.qr(np.random.RandomState(0).standard_normal((300, 8)))[0].T
+    assert fitted_flats(wide, labels, 2)[1].tolist() == [1, 3]
+    assert fitted_flats(wide, labels, 2)[0].bases.shape[1] == 300
+    assert flats.bases.shape[1] == 8
+
+
+def test_wide_flats_are_reduced_to_leading_directions():
+    # Two Gaussians in ten columns, each with 91 % of its spread in two directions.
+    rng = np.random.RandomState(0)
+    scales = np.array([9.0, 9.0] + [1.0] * 8)
+    rows = np.concatenate([rng.standard_normal((400, 10)) * each for each in (scales, scales[::-1])])
+    labels = np.repeat([0, 1], 400).astype(np.int32)
+    flats = Flats(np.zeros((2, 10)), np.stack([np.eye(10)[:, :8], np.eye(10)[:, ::-1][:, :8]]))
+    subject = replace(subject_of(fitted(KFlats(2, random_state=0)), X), x=rows, labels=labels.astype(np.int64))
+    assert leading_dims(subject, flats, np.array([8, 8])).tolist() == [2, 2]
+    assert leading_dims(subject, flats, np.array([1, 6])).tolist() == [1, 2]
+    # Narrow flats are not reduced.
+    assert leading_dims(subject, flats, np.array([5, 5])).tolist() == [5, 5]
+
+
+def test_drawn_rows_include_every_cluster():
+    labels = np.repeat([0, 1, -1], [5000, 30, 3])
+    index = drawn_rows(labels, 200, np.random.RandomState(0))
+    assert len(index) == 200
+    assert (np.diff(index) > 0).all()
+    kept = labels[index]
+    assert (kept == -1).sum() == 3
+    assert LEAST_POINTS <= (kept == 1).sum() <= 30
+    assert len(drawn_rows(labels, 2, np.random.RandomState(0))) == 2
+
+
+def test_views_of_the_scatter_plot():
+    rows, _ = make_blobs(300, centers=6, n_features=4, random_state=0)
+    model = fitted(KASP(6, random_state=0), rows)
+    views = {view["name"]: view for view in describe(model, rows, n_stability=0).data["scatter"]["views"]}
+    embedding = model.transform(rows)[:, 0]
+    points = np.array(views["Spectral embedding"]["points"][0]) / views["Spectral embedding"]["grid"]
+    np.testing.assert_allclose(points, (embedding - embedding.min()) / np.ptp(embedding), atol=1e-4)
+    ring = views["Between clusters"]
+    places = np.array(ring["points"]).T / ring["grid"]
+    anchors = {k: np.array([x, y]) for x, y, k in ring["anchors"]}
+    nearest = [min(anchors, key=lambda k: np.linalg.norm(anchors[k] - place)) for place in places]
+    assert np.mean(nearest == model.labels_) > 0.95
+
+
+def test_example_rows():
+    model = fitted(FLS(2, random_state=0))
+    subject = subject_of(model, X)
+    facts = cluster_facts(subject)
+    kinds = example_rows(subject, facts, 0)
+    rows = np.concatenate(list(kinds.values()))
+    assert len(set(rows.tolist())) == len(rows) == 9
+    members = subject.members(0)
+    assert facts.scores[kinds["outlying"]].min() >= np.percentile(facts.scores[members], 97)
+    assert facts.scores[kinds["typical"]].max() <= np.median(facts.scores[members])
+    left = np.setdiff1d(members, rows)
+    assert subject.confidence[kinds["borderline"]].max() <= subject.confidence[left].min() + 1e-2
+
+
+def test_column_divergences(flats):
+    rows = np.random.RandomState(0).standard_normal((len(X), 6))
+    rows[flats.labels_ == 0, 4] += 9
+    rows[flats.labels_ == 1, 2] *= 0.01
+    rows[:, 5] = 1.0
+    _, divergence = column_divergences(subject_of(flats, X, values=rows))
+    assert divergence[0].argmax() == 4
+    assert divergence[1].argmax() == 2
+    assert (divergence[:, 5] == -1).all()
+
+
+def test_landmark_statistics():
+    data = describe(fitted(FLS(2, n_landmarks=80, random_state=0)), X, n_stability=0).data["landmarks"]
+    assert data["count"] <= 80
+    assert sum(data["per_cluster"]) <= data["count"]
+    assert data["rows_per_landmark"][-1] * data["count"] >= len(X)
+    assert 1 <= data["effective"][0] <= data["effective"][-1] <= data["nearest"]
