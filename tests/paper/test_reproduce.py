@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from subspaces._core.files import write_whole
-from subspaces.paper.reproduce import _published, measure, runner
+from subspaces.paper.reproduce import measure, published, runner
 from subspaces.paper.reproduce.data import load, tilted_subspaces
 from subspaces.paper.reproduce.estimators import build, parameters
 from subspaces.paper.reproduce.kept import Kept
@@ -127,7 +127,7 @@ class TestProcesses:
     @pytest.mark.parametrize("jobs", [1, 2])
     @pytest.mark.parametrize(
         ("data", "message"),
-        [({"set": "none"}, "ValueError: there is no data set 'none'"), ({"set": "tilted"}, "TypeError: tilted_sub")],
+        [({"set": "none"}, "InputError: there is no data set 'none'"), ({"set": "tilted"}, "TypeError: tilted_sub")],
     )
     def test_errors_are_told_and_nothing_is_left_running(self, tmp_path, jobs, data, message):
         import multiprocessing
@@ -354,13 +354,13 @@ def printed_cell(text):
     if "N/A" in text:
         return None
     accuracy, seconds = re.fullmatch(r"([\d.]+)\(([\d.]+)\)", re.sub(r"\\bf|[{}\s]", "", text)).groups()
-    return _published.Printed(float(accuracy), float(seconds))
+    return published.Printed(float(accuracy), float(seconds))
 
 
 @pytest.mark.skipif(not PAPER.exists(), reason="the source of the paper is not here")
 def test_the_paper_is_transcribed_letter_by_letter():
     tables = printed_tables()
-    ours = {name: {method: list(row) for method, row in table.items()} for name, table in _published.PUBLISHED.items()}
+    ours = {name: {method: list(row) for method, row in table.items()} for name, table in published.PUBLISHED.items()}
     assert ours["synthetic 5%"] == tables["synthetic5"]
     assert ours["synthetic 30%"] == tables["synthetic30"]
     assert ours["mnist"] == tables["mnist"]

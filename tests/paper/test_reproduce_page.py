@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from subspaces import cli, theory
+from subspaces import cli
+from subspaces.paper import theory
 from subspaces.paper.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
