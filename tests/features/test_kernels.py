@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from subspaces.datasets import make_subspaces
-from subspaces.features.distance import usable_flats
+from subspaces.features.flats import usable_flats
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.kernels import (
     CustomFeatures,

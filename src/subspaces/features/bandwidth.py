@@ -1,4 +1,4 @@
-"""A bandwidth for kernels of distances, found without labels."""
+"""The bandwidth sigma of kernels of distances, estimated from the rows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_sigma, is_auto
-
-# sigma is this many times the typical distance to this nearest row, in a sample of this many rows.
-NEIGHBOR = 7
-FACTOR = 2.0
-SAMPLE_ROWS = 1000
+from subspaces.features.thresholds import KERNEL_FACTOR, KERNEL_NEIGHBOR, KERNEL_ROWS
 
 
 def choose_sigma(sigma: Any, x: Array, rng: np.random.RandomState, *, kernel: Any = "gaussian") -> float:
-    """The user's sigma, or where it is "auto" the one that rows (n, p) suggest to a kernel."""
+    """The given sigma, or if it is "auto" the `typical_sigma` of rows (n, p) in the metric of the kernel."""
     if not is_auto(sigma):
         return check_sigma(sigma, x.dtype)
     laplacian = isinstance(kernel, str) and kernel == "laplacian"
@@ -26,7 +22,7 @@ def choose_sigma(sigma: Any, x: Array, rng: np.random.RandomState, *, kernel: An
 
 
 def known_sigma(features: Any) -> float:
-    """The sigma of a feature map: the one it was given or, where it is "auto", the one it found."""
+    """The sigma of a feature map: the given one, or the estimated one if it is "auto"."""
     if not is_auto(features.sigma):
         return features.sigma
     check_is_fitted(features)
@@ -40,14 +36,14 @@ def check_scale(sigma: Any, x: Array) -> None:
 
 
 def typical_sigma(x: Array, rng: np.random.RandomState, *, metric: str = "euclidean") -> float:
-    """A length below which rows of `x` (n, p) count as near: a multiple of the typical distance to a near row.
+    """A typical distance between neighbouring rows of `x` (n, p), times a factor.
 
-    It follows the gaps inside clusters, however far these are from each other, as the median distance of all pairs
-    does not. One where all rows are equal.
+    Unlike the median distance of all pairs, it depends on the gaps inside clusters and not on the distances between
+    clusters. One if all rows are equal.
     """
-    sample = x[rng.choice(len(x), min(len(x), SAMPLE_ROWS), replace=False)]
-    # The row itself is the nearest.
-    nearest = np.sort(cdist(sample, sample, metric), axis=1)[:, min(NEIGHBOR, len(sample) - 1)]
-    # Rows with many copies say nothing about the gaps between others.
+    sample = x[rng.choice(len(x), min(len(x), KERNEL_ROWS), replace=False)]
+    # Column 0 is the row itself.
+    nearest = np.sort(cdist(sample, sample, metric), axis=1)[:, min(KERNEL_NEIGHBOR, len(sample) - 1)]
+    # Rows with many copies do not show the gaps between different rows.
     positive = nearest[nearest > 0]
-    return FACTOR * float(np.median(positive)) if len(positive) else 1.0
+    return KERNEL_FACTOR * float(np.median(positive)) if len(positive) else 1.0

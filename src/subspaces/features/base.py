@@ -1,4 +1,4 @@
-"""What all feature maps share."""
+"""The base class of feature maps, and checks of landmarks."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ from subspaces.spectral.spectrum import Psi
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """What all maps share. A map of your own defines `_draw` and `_function`; `CustomFeatures` is a simpler way."""
+    """Base class of feature maps. Subclasses define `_draw` and `_function`; `CustomFeatures` is a simpler way."""
 
     n_components: int
     random_state: Any
 
     @property
     def is_signed(self) -> bool:
-        """Whether features can be negative, and with them the degree of a row."""
+        """Whether features, and so the degree of a row, can be negative."""
         return True
 
     @property
     def is_sparse(self) -> bool:
-        """Whether psi is a CSR matrix, with rows that sum to one and no negative entry."""
+        """Whether psi is a CSR matrix with nonnegative entries and rows that sum to one."""
         return False
 
     @property
     def in_threads(self) -> bool:
-        """Whether several threads may compute features at the same time; not where users bring functions."""
+        """Whether several threads may compute features at the same time; not with functions of users."""
         return False
 
     @abstractmethod
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
-        """Check parameters, draw the points y from the measure, keep them, return how many features they give."""
+        """Check parameters, draw and store the points y, and return the number of features."""
 
     @abstractmethod
     def _function(self) -> Callable[[Array], Psi]:
-        """psi as a function of a block of rows (b, p), with all that depends on the drawn points alone done once."""
+        """psi as a function of a block of rows (b, p); precomputes what depends on the drawn points alone."""
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Draw the points y_1, ..., y_D; `X` (n, p) gives their space and, where the measure is the data, the data."""
+        """Draw the points y_1, ..., y_D. `X` (n, p) gives the number of columns and, for some measures, the points."""
         x = check_rows(self, X, reset=True)
         check_integer("n_components", self.n_components, low=1)
         self._n_features_out = self._draw(x, check_random_state(self.random_state))
         return self
 
     def transform(self, X: ArrayLike) -> Psi:
-        """psi of rows (n, p): (n, D), a CSR matrix where only the nearest landmarks are kept."""
+        """psi of rows (n, p): (n, D), a CSR matrix if only the nearest landmarks are kept."""
         check_is_fitted(self)
         return stack(list(self.blocks(check_rows(self, X, reset=False))))
 
@@ -69,7 +69,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             yield function(to_host(x[rows, :]))
 
     def described_blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[tuple[Psi, Array | None]]:
-        """psi of each block and, where the map has landmarks, the distances (b,) of its rows to the nearest."""
+        """psi of each block and, if the map has landmarks, the distances (b,) of its rows to the nearest."""
         return ((psi, None) for psi in self.blocks(x, block_rows=block_rows))
 
     def slices(self, x: Array, *, block_rows: int | None = None) -> Iterator[slice]:
@@ -86,18 +86,18 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 
 def stack(blocks: Sequence[Psi]) -> Psi:
-    """Blocks of psi, dense or sparse, as one."""
+    """Concatenate blocks of psi, dense or sparse."""
     return np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else vstack(blocks, format="csr")
 
 
 def draw_landmarks(x: Array, landmarks: str | ArrayLike, count: int, rng: np.random.RandomState) -> Array:
-    """Landmark points (D, p) for rows `x` (n, p): chosen by a named method, or the user's own."""
+    """Landmark points (D, p) for rows `x` (n, p): chosen by a named method, or given."""
     chosen = check_landmark_choice(landmarks, x)
     return choose_landmarks(x, count, method=chosen, rng=rng) if isinstance(chosen, str) else chosen
 
 
 def check_landmark_choice(landmarks: str | ArrayLike, x: Array) -> str | Array:
-    """The name of a way to choose landmarks, or a user's own for rows `x` (n, p)."""
+    """Check the parameter `landmarks`: the name of a method, or points for rows `x` (n, p)."""
     if not isinstance(landmarks, str):
         return check_landmarks(landmarks, x)
     check_option("landmarks", landmarks, ("kmeans", "random"))
@@ -105,7 +105,7 @@ def check_landmark_choice(landmarks: str | ArrayLike, x: Array) -> str | Array:
 
 
 def check_landmarks(landmarks: ArrayLike, x: Array) -> Array:
-    """A user's landmark points (D, p) for rows `x` (n, p), in their dtype."""
+    """Check landmark points (D, p) for rows `x` (n, p); returns them in the dtype of `x`."""
     try:
         points = np.array(landmarks, x.dtype)
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Features of a user's own function and measure."""
+"""Features given by a function and a sampler of the user."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from subspaces.features.base import FeatureMap
 
 
 class CustomFeatures(FeatureMap):
-    """Your own kernel: a function f(x, y) and a sampler of the measure that y comes from.
+    """A user-defined kernel: a function f(x, y) and a sampler of the measure of y.
 
     Parameters
     ----------
     function : callable
         `function(X, points)` returns f for rows `X` (n, p) and all drawn points: (n, D).
     sampler : callable
-        `sampler(X, n_components, rng)` returns n_components points, in any form that `function` understands; `X` are
-        the rows given to `fit` and `rng` a NumPy RandomState.
+        `sampler(X, n_components, rng)` returns n_components points, in any form that `function` accepts; `X` are the
+        rows given to `fit` and `rng` is a NumPy RandomState.
     n_components : int, default=1000
         Number D of points.
     random_state : int, RandomState instance or None, default=None
@@ -30,7 +30,7 @@ class CustomFeatures(FeatureMap):
     Attributes
     ----------
     points_ : object
-        What the sampler returned.
+        The result of the sampler.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels in closed form: what the random features converge to."""
+"""Kernels in closed form: the limits of random features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = ("gaussian", "laplacian", "matern")
 
 
 def check_kernel(kernel: Any, nu: Any) -> None:
-    """Refuse a kernel that is neither a name nor a callable, or a smoothness that is no positive number."""
+    """Refuse a kernel that is neither a name nor a callable, or a smoothness that is not positive."""
     if not callable(kernel):
         check_option("kernel", kernel, NAMES)
     check_positive("nu", nu)
@@ -44,16 +44,16 @@ def laplacian_kernel(X: Array, Y: Array, *, sigma: float) -> Array:
 def matern_kernel(X: Array, Y: Array, *, sigma: float, nu: float = 1.5) -> Array:
     """Matern kernel of length scale `sigma` and smoothness `nu`, one at distance zero: (n, m)."""
     scaled = np.sqrt(2 * nu) * cdist(X, Y) / sigma
-    # Where the Bessel function overflows, at distance zero or for very large nu, the kernel is as good as Gaussian.
+    # If the Bessel function overflows, at distance zero or for very large nu, the kernel is nearly Gaussian.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         values = np.exp((1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(scaled) + np.log(kv(nu, scaled)))
     return np.where(np.isfinite(values), values, np.exp(-(scaled**2) / (4 * nu)))
 
 
 def landmark_kernel(X: Array, Y: Array, *, points: Array, sigma: float) -> Array:
-    """Mean over `points` (m, p) of the product of two Gaussian bumps, the kernel of Example II: (n, m).
+    """Mean over `points` of the product of two Gaussian functions, the kernel of Example II: (n, m).
 
-    With all rows of a data set as `points` it is the kernel that random landmarks approximate.
+    With all rows of a data set as `points`, it is the kernel that random landmarks approximate.
     """
     at_x, at_y = gaussian_kernel(X, points, sigma=sigma), gaussian_kernel(Y, points, sigma=sigma)
     return at_x @ at_y.T / len(points)
@@ -64,9 +64,9 @@ def uniform_subspace_kernel(X: Array, Y: Array, *, subspace_dim: int, sigma: flo
 
     The mean of exp(-(dist(x, L)^2 + dist(y, L)^2) / sigma^2) over uniform L of dimension d is
     exp(-tr M) 1F1(d/2; p/2; M), M = (x x^T + y y^T) / sigma^2, a confluent hypergeometric function of a matrix of
-    rank two. It depends on tr M and det M alone, so on the sphere it is a function of |x.y|, hence of the
-    distance: Lemma 3.1. The series below (a reduction of matrix argument to scalar functions) alternates: where
-    |x|^2 / sigma^2 is so large that it loses its digits, a ValueError says so.
+    rank two. It depends on tr M and det M alone, so on the sphere it is a function of |x.y|, and thus of the
+    distance: Lemma 3.1. The series (a reduction of the matrix argument to scalar functions) alternates; a ValueError is
+    raised if |x|^2 / sigma^2 is so large that it loses all digits.
     """
     X, Y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
     check_positive("sigma", sigma)

@@ -16,19 +16,19 @@ from subspaces.features.base import FeatureMap
 
 
 class FourierFeatures(FeatureMap):
-    """Random Fourier features: any shift-invariant kernel, by the measure of its frequencies (Example I).
+    """Random Fourier features: any shift-invariant kernel, given by the measure of its frequencies (Example I).
 
-    Use it where distance alone tells clusters apart.
+    Use it if the distance between rows separates the clusters.
 
     Parameters
     ----------
     n_components : int, default=1000
         Number D of features.
     kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
-        A callable `kernel(shape, rng)` returns frequencies of `shape` (p, D), drawn from a measure of your own.
+        A callable `kernel(shape, rng)` returns frequencies of `shape` (p, D), drawn from a measure of its own.
     sigma : float or "auto", default=1.0
-        Length scale of the kernel; with a callable, frequencies are divided by it. "auto" follows the distances
-        between neighbouring rows.
+        Length scale of the kernel; with a callable, frequencies are divided by it. "auto" estimates it from the
+        distances between neighbouring rows.
     nu : float, default=1.5
         Smoothness of the Matern kernel.
     random_state : int, RandomState instance or None, default=None
@@ -101,5 +101,5 @@ class FourierFeatures(FeatureMap):
         return waves
 
     def exact_kernel(self, X: Array, Y: Array) -> Array:
-        """The kernel itself (n, m), where it has a name."""
+        """The exact kernel (n, m), if it is a named one."""
         return exact.named_kernel(self.kernel, X, Y, sigma=known_sigma(self), nu=self.nu)

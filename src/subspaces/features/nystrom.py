@@ -16,9 +16,9 @@ from subspaces.features.base import FeatureMap, draw_landmarks
 
 
 class NystromFeatures(FeatureMap):
-    """Columns of a kernel matrix at landmark points, whitened so that inner products give the kernel back.
+    """Columns of a kernel matrix at landmark points, whitened so that inner products reproduce the kernel.
 
-    psi(x) = K_mm^(-1/2) k_m(x): exact on the landmarks, and everywhere once they span the data.
+    psi(x) = K_mm^(-1/2) k_m(x): exact on the landmarks, and everywhere if they span the data.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class NystromFeatures(FeatureMap):
     kernel : {"gaussian", "laplacian", "matern"} or callable, default="gaussian"
         A callable takes two arrays of rows and returns the matrix of their kernel values.
     sigma : float or "auto", default=1.0
-        Length scale of a named kernel. "auto" follows the distances between neighbouring rows.
+        Length scale of a named kernel. "auto" estimates it from the distances between neighbouring rows.
     nu : float, default=1.5
         Smoothness of the Matern kernel.
     landmarks : {"random", "kmeans"} or array-like of shape (D, p), default="random"
@@ -74,7 +74,7 @@ class NystromFeatures(FeatureMap):
         self.sigma_ = choose_sigma(self.sigma, x, rng, kernel=self.kernel)
         self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
         values, vectors = np.linalg.eigh(self._columns(self.landmarks_))
-        # Directions that the kernel matrix does not have are left out, not divided by zero.
+        # Directions in the null space of the kernel matrix are dropped instead of divided by zero.
         floor = max(len(values) * np.finfo(np.float64).eps * values[-1], np.finfo(np.float64).tiny)
         scale = np.where(values > floor, 1 / np.sqrt(np.maximum(values, floor)), 0)
         self.whitening_ = (vectors * scale) @ vectors.T
@@ -94,7 +94,7 @@ class NystromFeatures(FeatureMap):
         return columns
 
     def exact_kernel(self, X: Array, Y: Array) -> Array:
-        """The kernel itself: (n, m)."""
+        """The exact kernel: (n, m)."""
         if callable(self.kernel):
             return self.kernel(X, Y)
         return exact.named_kernel(self.kernel, X, Y, sigma=known_sigma(self), nu=self.nu)

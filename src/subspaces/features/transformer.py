@@ -1,4 +1,4 @@
-"""Any transformer of scikit-learn as a feature map."""
+"""Any scikit-learn transformer as a feature map."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from subspaces.spectral.spectrum import Psi
 
 
 class TransformerFeatures(FeatureMap):
-    """What a transformer such as `RBFSampler` returns, as psi.
+    """The output of a transformer such as `RBFSampler` as psi.
 
-    Sparse output must hold no negative entry; its rows are scaled to sum one, as those of nearest landmarks do.
+    Sparse output must not be negative; its rows are scaled to sum one, as are those of nearest landmarks.
     """
 
     def __init__(self, transformer: Any, *, random_state: Any = None) -> None:
@@ -28,7 +28,7 @@ class TransformerFeatures(FeatureMap):
 
     @property
     def n_components(self) -> int:  # type: ignore[override]
-        """Number D of features, which only the fitted transformer knows."""
+        """Number D of features, known once the transformer is fitted."""
         return getattr(self, "_n_features_out", 1)
 
     @property
@@ -38,7 +38,7 @@ class TransformerFeatures(FeatureMap):
 
     @property
     def is_signed(self) -> bool:
-        """Whether features can be negative: dense ones can."""
+        """Whether features can be negative: True for dense ones."""
         return not self.is_sparse
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
@@ -72,7 +72,7 @@ class TransformerFeatures(FeatureMap):
 
 
 def seeded_clone(transformer: Any, rng: np.random.RandomState) -> Any:
-    """A copy of `transformer`, unfitted; seeds that it leaves open are drawn from `rng`."""
+    """An unfitted copy of `transformer`; each random_state that is None is drawn from `rng`."""
     copy = clone(transformer)
     names = [name for name in sorted(copy.get_params()) if name == "random_state" or name.endswith("__random_state")]
     unset = [name for name in names if copy.get_params()[name] is None]

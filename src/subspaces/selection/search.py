@@ -16,7 +16,8 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, unit_rows
 from subspaces._core.log import report
 from subspaces._core.threads import generators, mapped
-from subspaces.features.distance import nearest_weights, usable_flats
+from subspaces.features.flats import usable_flats
+from subspaces.features.weights import nearest_weights
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, nearest_rows, rows_to_fit
 from subspaces.spectral.landmarks import choose_landmarks
