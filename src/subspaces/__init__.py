@@ -62,7 +62,7 @@ _HOMES = {
     "LandmarkSpectralClustering": "estimators.landmark",
     "NystromSpectralClustering": "estimators.landmark",
     "load": "saving",
-    "open_rows": "rows.sources",
+    "open_rows": "rows",
 }
 _MODULES = ("datasets", "inputs", "kernels", "metrics", "plots", "report", "self_expression", "theory")
 

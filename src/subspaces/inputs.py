@@ -1,4 +1,5 @@
-"""Reading files into rows: the public name of `subspaces.rows`."""
+"""Public home of `read_table`, `Table` and `Preparation`, which live in `subspaces.rows`."""
 
-from subspaces.rows.inputs import *  # noqa: F403
-from subspaces.rows.inputs import __all__ as __all__
+from subspaces.rows import Preparation, Table, read_table
+
+__all__ = ["Preparation", "Table", "read_table"]

@@ -66,7 +66,7 @@ class TestPredict:
         assert cli.main(["predict", "run", "new.csv"]) == 2
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert "new.csv has no column '3': it has '4', '5', 'zz'" in captured.err
+        assert "new.csv has no column '3' (columns): it has '4', '5', 'zz'" in captured.err
 
     def test_more_rows_than_a_table_should_have(self, made, tmp_path, monkeypatch, capsys):
         from subspaces import FLS

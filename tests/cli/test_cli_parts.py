@@ -19,7 +19,7 @@ from subspaces.cli._methods import METHODS, method_of
 from subspaces.cli._targets import check_target, put_folder, working_folder
 from subspaces.cli._watched import WatchedRows
 from subspaces.cli._words import one_line, seconds_text, table
-from subspaces.rows.sources import open_rows
+from subspaces.rows import open_rows
 
 
 class TestValues:

@@ -19,10 +19,10 @@ from sklearn.base import clone
 from subspaces import FLS, KernelSpectralClustering, LandmarkSpectralClustering, open_rows
 from subspaces._core import files as _files
 from subspaces.kernels import CustomFeatures
+from subspaces.rows import LabelWriter
 from subspaces.rows import checkpoint as _checkpoint
 from subspaces.rows import feed as _engine
-from subspaces.rows.sources import LabelWriter
-from subspaces.rows.sources._tables import FileRows
+from subspaces.rows.tables import TableRows
 
 BLOCK_ROWS = 200
 N_BLOCKS = 8  # of the rows of `feeds`
@@ -47,7 +47,7 @@ def path(tmp_path):
 def walks(monkeypatch):
     """The number of the first block of every walk over the rows of a file, and how many were read."""
     found = []
-    blocks = FileRows.blocks
+    blocks = TableRows.blocks
 
     def walked(self, start=0):
         found.append([start, 0])
@@ -56,7 +56,7 @@ def walks(monkeypatch):
             found[place][1] += 1
             yield block
 
-    monkeypatch.setattr(FileRows, "blocks", walked)
+    monkeypatch.setattr(TableRows, "blocks", walked)
     return found
 
 

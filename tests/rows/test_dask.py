@@ -175,7 +175,7 @@ class TestRefused:
             (lambda: as_dask(feeds.FLAT_ROWS)[as_dask(feeds.FLAT_ROWS)[:, 0] > 1e6], "minimum of 1 is required"),
             (lambda: as_dask(feeds.FLAT_ROWS)[:, 0], "rows and columns are needed"),
             (lambda: as_dask(feeds.FLAT_ROWS).astype(complex), "complex"),
-            (lambda: as_frame(feeds.FLAT_ROWS).assign(name="a"), "no real numbers"),
+            (lambda: as_frame(feeds.FLAT_ROWS).assign(name="a"), "not real numbers"),
             (lambda: as_frame(feeds.FLAT_ROWS)["column 1"], "rows and columns are needed"),
         ],
     )

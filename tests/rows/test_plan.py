@@ -6,8 +6,7 @@ import pytest
 from subspaces import FLS
 from subspaces.datasets import make_subspaces
 from subspaces.rows import feed as _engine
-from subspaces.rows import plan
-from subspaces.rows.sources import open_rows
+from subspaces.rows import open_rows, plan
 
 
 @pytest.fixture(autouse=True)

@@ -24,8 +24,7 @@ from subspaces.cli._parser import Asked
 from subspaces.cli._rows import Prepared, files_of, fit_rows, known_rows, preparation_of, prepare, read, real_paths
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, put_folder, working_folder
 from subspaces.cli._words import say, say_json, seconds_text
-from subspaces.rows.inputs import Preparation, Table
-from subspaces.rows.sources import RowSource, parse_bytes
+from subspaces.rows import Preparation, RowSource, Table, parse_bytes
 from subspaces.selection.record import plain
 
 RUN_FILES = ("labels.csv", "labels.npy", "model.subspaces", "preparation.subspaces", "run.json", "report.html")

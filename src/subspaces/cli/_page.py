@@ -14,7 +14,7 @@ from subspaces._core.files import write_whole
 from subspaces.cli._console import Console
 from subspaces.cli._record import versions
 from subspaces.cli._rows import Prepared, sample
-from subspaces.rows.sources import RowSource
+from subspaces.rows import RowSource
 from subspaces.show.report import Run, describe
 
 

@@ -19,8 +19,7 @@ from subspaces.cli._runs import PastRun, open_run
 from subspaces.cli._targets import LABEL_FILES, check_target, put_file, working_folder
 from subspaces.cli._watched import WatchedRows
 from subspaces.cli._words import say, say_json, to_reader
-from subspaces.rows.inputs import Table
-from subspaces.rows.sources import RowSource, open_rows
+from subspaces.rows import RowSource, Table, open_rows
 from subspaces.selection.record import plain
 
 

@@ -18,7 +18,7 @@ from subspaces.cli._runs import PastRun, open_run
 from subspaces.cli._targets import check_target
 from subspaces.cli._watched import WatchedRows
 from subspaces.cli._words import say, say_json
-from subspaces.rows.sources import RowSource
+from subspaces.rows import RowSource
 
 
 def run(asked: Asked) -> None:

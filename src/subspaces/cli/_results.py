@@ -16,7 +16,7 @@ from subspaces._core.blocks import row_blocks
 from subspaces._core.files import new_file
 from subspaces.cli._errors import Mistake
 from subspaces.cli._words import table as text_table
-from subspaces.rows.inputs import Table
+from subspaces.rows import Table
 from subspaces.selection.record import plain
 
 # Tables of more rows are read by programs, which take labels.npy.

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from subspaces.cli._console import Console
 from subspaces.cli._errors import Mistake, files_of_user
 from subspaces.cli._watched import WatchedRows
+from subspaces.cli.columns import column_of, columns_of
+from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table, unusual_columns
 from subspaces.rows.feed import FIT_ROWS, SAMPLE_SHARE
-from subspaces.rows.inputs import Preparation, Table, read_table
-from subspaces.rows.inputs._odd import odd_columns
-from subspaces.rows.sources import RowSource, open_rows, parse_bytes
 
 # Of rows that are not in memory, at most so many are looked at for reports and figures.
 SAMPLE_ROWS = 20_000
@@ -75,6 +74,8 @@ def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> 
     console.stage("reading rows")
     names = ("key", "columns", "drop", "truth", "names", "missing", "memory-limit")
     given: dict[str, Any] = {name.replace("-", "_"): options.get(name) for name in names}
+    given |= {name: columns_of(f"--{name}", options.get(name)) for name in ("columns", "drop")}
+    given |= {name: column_of(f"--{name}", options.get(name)) for name in ("truth", "names")}
     shapes = {name: tuple(options[name]) if options.get(name) else None for name in ("image-shape", "image-size")}
     with files_of_user():
         table = read_table(list(paths), **given, image_shape=shapes["image-shape"], image_size=shapes["image-size"])
@@ -93,7 +94,7 @@ def prepare(table: Table, preparation: Preparation | None, console: Console) -> 
     """Rows after a preparation that is fitted to them."""
     rows = WatchedRows(table.rows, console) if isinstance(table.rows, RowSource) else table.rows
     if isinstance(rows, np.ndarray) and table.image_shape is None and not (preparation and preparation.standardise):
-        for each in odd_columns(rows, table.columns):
+        for each in unusual_columns(rows, table.columns):
             console.warn(each)
     if preparation is None:
         return Prepared(table, None, rows)

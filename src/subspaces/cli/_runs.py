@@ -11,8 +11,8 @@ from typing import Any
 from subspaces.cli._commands import FIT
 from subspaces.cli._config import read_run
 from subspaces.cli._errors import Mistake
-from subspaces.rows.inputs import Preparation
-from subspaces.rows.inputs._columns import ExactNames
+from subspaces.cli.columns import ExactNames
+from subspaces.rows import Preparation
 from subspaces.saving import load
 
 READING = ("key", "columns", "drop", "names", "missing", "image-shape", "image-size", "memory-limit")

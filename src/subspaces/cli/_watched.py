@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array
 from subspaces.cli._console import Console
-from subspaces.rows.inputs._mapped import WrappedRows
-from subspaces.rows.sources import RowSource
+from subspaces.rows import RowSource, WrappedRows
 
 
 class WatchedRows(WrappedRows):

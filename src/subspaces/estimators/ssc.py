@@ -26,8 +26,9 @@ from subspaces.estimators._fed import FedMixin
 from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.per_cluster import cluster_flats
 from subspaces.rows.feed import Feed, Rows, open_feed
+from subspaces.rows.frames import numeric_columns
+from subspaces.rows.open import is_source
 from subspaces.rows.preparation import RowPreparation, labels_of_copies
-from subspaces.rows.sources import is_source
 from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, homogeneous, self_codes, typical_length
 from subspaces.self_expression.residuals import cluster_grams, least_residual
 from subspaces.spectral.graph import spectral_labels
@@ -75,7 +76,7 @@ class _SelfExpressive(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[mi
         """Checked rows, where they are if that is an array, the feed they came from if it is none, and a generator."""
         rng = check_random_state(self.random_state)
         if not is_source(X) and not is_dask(X):
-            return check_rows(self, X, reset=True, min_features=2, device=True), None, rng
+            return check_rows(self, numeric_columns(X), reset=True, min_features=2, device=True), None, rng
         feed = open_feed(self, X, rng=rng, min_features=2)
         return feed.rows, feed, feed.rng
 

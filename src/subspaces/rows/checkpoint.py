@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
-from subspaces.rows.sources import RowSource
+from subspaces.rows.source import RowSource
 
 # Sums are written this often, and after every pass.
 SECONDS = 5.0

@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator
 from subspaces._core.arrays import Array, Indices, namespace, to_host
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_range
+from subspaces.rows.checks import block_dtype, check_shape
 from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, lean
-from subspaces.rows.sources._checks import block_dtype, check_shape
-from subspaces.rows.sources._recut import rows_at
+from subspaces.rows.recut import rows_at
 
 # How many sums are added up by one task.
 FAN_IN = 8

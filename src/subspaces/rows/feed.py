@@ -33,17 +33,12 @@ from subspaces._core.arrays import (
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_columns, check_range, check_rows
 from subspaces.rows.checkpoint import Checkpoint, has_begun
+from subspaces.rows.frames import numeric_columns
+from subspaces.rows.labels import LabelWriter, check_label_path, partial_path
 from subspaces.rows.moments import Moments, block_sums, moments_of_sums
-from subspaces.rows.sources import (
-    FeedOptions,
-    LabelWriter,
-    RowSource,
-    check_label_path,
-    is_source,
-    open_rows,
-    partial_path,
-    prefetched,
-)
+from subspaces.rows.open import is_source, open_rows
+from subspaces.rows.prefetch import prefetched
+from subspaces.rows.source import FeedOptions, RowSource
 
 # Everything is decided on at most this many rows; all others take part in sums and are labelled.
 FIT_ROWS = 100_000
@@ -295,7 +290,7 @@ def open_feed(
     if feed is not None:
         check_columns(estimator, feed.n_columns, feed.column_names, reset=fits, min_features=min_features)
     else:
-        x = check_rows(estimator, X, reset=fits, min_features=min_features)
+        x = check_rows(estimator, numeric_columns(X), reset=fits, min_features=min_features)
         if len(x) <= FIT_ROWS or not fits:
             return ArrayFeed(x, rng)
         feed = SourceFeed(open_rows(x), in_memory=True)

@@ -14,10 +14,9 @@ from subspaces._core.threads import n_threads
 from subspaces._core.validation import check_integer
 from subspaces.flats.distances import nearest
 from subspaces.flats.flats import Flats
+from subspaces.rows.checks import block_dtype
 from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
-from subspaces.rows.sources import parse_bytes
-from subspaces.rows.sources._base import BLOCK_BYTES, BLOCK_SHARE
-from subspaces.rows.sources._checks import block_dtype
+from subspaces.rows.memory import BLOCK_BYTES, BLOCK_SHARE, parse_bytes
 
 # Rows and flats that the speed of this machine is measured on, and the least time to measure for.
 TRIAL_ROWS = 2048

@@ -20,7 +20,7 @@ ESTIMATORS = {
     "LBF": "subspaces.estimators.lbf",
     "LandmarkSpectralClustering": "subspaces.estimators.landmark",
     "NystromSpectralClustering": "subspaces.estimators.landmark",
-    "Preparation": "subspaces.rows.inputs",
+    "Preparation": "subspaces.rows",
     "SLBF": "subspaces.estimators.slbf",
     "SSC": "subspaces.estimators.ssc",
     "SSSC": "subspaces.estimators.ssc",

@@ -1,0 +1,51 @@
+"""Columns as the command line names them: names, numbers counted from 1, and ranges such as 2-5.
+
+The library counts from 0. Words become functions of the names of all columns, because a column may be called "3": names
+come before numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from subspaces._core.errors import InputError
+
+
+class ExactNames(tuple[str, ...]):
+    """Columns by their whole names only, as a run has stored them: "3" is a name and not a number."""
+
+    __slots__ = ()
+
+
+def columns_of(option: str, words: Sequence[str] | None) -> Any:
+    """What `read_table` takes as columns for the words of an option, such as ["x", "3", "5-8"]."""
+    if words is None:
+        return None
+    return list(words) if isinstance(words, ExactNames) else partial(_positions, option, tuple(words))
+
+
+def column_of(option: str, word: str | None) -> str | Callable[[Sequence[str]], int] | None:
+    """What `read_table` takes as one column for the word of an option."""
+    return word if word is None or not word.strip().isdigit() else partial(_one, option, word)
+
+
+def _one(option: str, word: str, names: Sequence[str]) -> int:
+    return _positions(option, (word,), names)[0]
+
+
+def _positions(option: str, words: Sequence[str], names: Sequence[str]) -> list[Any]:
+    found: dict[Any, None] = {}
+    for word in words:
+        ends = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", word)
+        if word in names or ends is None:
+            # The library reports names that do not exist, with similar ones.
+            found[names.index(word) if word in names else word] = None
+            continue
+        first, last = int(ends[1]), int(ends[2] or ends[1])
+        if not 1 <= first <= last <= len(names):
+            raise InputError(f"{option} {word.strip()}: the columns are numbered from 1 to {len(names)}")
+        found.update(dict.fromkeys(range(first - 1, last)))
+    return list(found)

@@ -1,0 +1,127 @@
+"""Rows in .npy files, and in the files behind numpy.memmap arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from mmap import ALLOCATIONGRANULARITY
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._core.arrays import Indices
+from subspaces.rows.checks import block_dtype
+from subspaces.rows.formats.stored import GAP_BYTES, OpenOptions, Reader, SliceTable, rows_of_shape
+from subspaces.rows.reading import UnreadableError, check_file, reading
+from subspaces.rows.recut import columns_at
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+class RawTable(SliceTable):
+    """An uncompressed array that begins at some byte of a file.
+
+    It is read, not mapped: mapped pages count as memory of the process, and a file that is cut short while it is
+    mapped kills the process.
+    """
+
+    def __init__(
+        self, path: Path, offset: int, shape: Sequence[int], dtype: np.dtype[Any], *, by_column: bool = False
+    ) -> None:
+        self.path: Path = path
+        self.offset, self.stored_dtype, self.by_column = offset, dtype, by_column
+        self.n_rows, self.n_columns, self.row_shape = rows_of_shape(shape, str(path))
+        if by_column and len(shape) > 2:
+            raise UnreadableError(f"{path} holds {len(shape)} dimensions in Fortran order: store it in C order.")
+        block_dtype(dtype, str(path))
+        self.stored_row_bytes = self.n_columns * dtype.itemsize
+        self.check_size()
+
+    def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
+        return block_dtype(self.stored_dtype, str(self.path))
+
+    @contextmanager
+    def reader(self, columns: Indices | None) -> Iterator[Reader]:
+        with reading(self.path, "NPY"), self.path.open("rb") as file:
+            self.check_size()
+            read = self._read_columns if self.by_column else self._read_rows
+            yield lambda start, stop: read(file, columns, start, stop)
+
+    def check_size(self) -> None:
+        """Refuse a file that is shorter than its header says."""
+        needed, size = self.offset + self.n_rows * self.stored_row_bytes, self.path.stat().st_size
+        if size < needed:
+            raise UnreadableError(
+                f"{self.path} is cut short: {size} bytes instead of {needed} for {self.n_rows} rows; write it again."
+            )
+
+    def _gap_bytes(self, columns: Indices | None) -> int:
+        # Stored by column, even one row takes one read for each column.
+        calls = self.n_columns if columns is None else len(columns)
+        return GAP_BYTES * min(64, calls) if self.by_column else GAP_BYTES
+
+    def _read_rows(self, file: BinaryIO, columns: Indices | None, start: int, stop: int) -> NDArray[Any]:
+        rows = np.empty((stop - start, self.n_columns), self.stored_dtype)
+        self._fill(file, start * self.stored_row_bytes, rows)
+        return columns_at(rows, columns)
+
+    def _read_columns(self, file: BinaryIO, columns: Indices | None, start: int, stop: int) -> NDArray[Any]:
+        wanted = range(self.n_columns) if columns is None else columns
+        rows = np.empty((len(wanted), stop - start), self.stored_dtype)
+        for place, column in enumerate(wanted):
+            self._fill(file, (int(column) * self.n_rows + start) * self.stored_dtype.itemsize, rows[place])
+        return rows.T
+
+    def _fill(self, file: BinaryIO, position: int, out: NDArray[Any]) -> None:
+        file.seek(self.offset + position)
+        rest = out.view(np.uint8).data.cast("B")
+        while rest:
+            count = file.readinto(rest)  # type: ignore[attr-defined]
+            if not count:
+                raise UnreadableError(f"{self.path} became shorter while it was read: write it again.")
+            rest = rest[count:]
+
+
+def open_table(path: Path, options: OpenOptions) -> RawTable:
+    """The array of an .npy file."""
+    check_file(path)
+    with reading(path, "NPY"), path.open("rb") as file:
+        if file.read(2) == b"PK":
+            raise UnreadableError(f"{path} is an .npz file: give it the suffix .npz.")
+        file.seek(0)
+        version = np.lib.format.read_magic(file)
+        # Later versions are for structured arrays.
+        if version not in HEADERS:
+            raise UnreadableError(f"{path} has version {version} of the NPY format, which is not known: save it again.")
+        shape, by_column, dtype = HEADERS[version](file)
+        offset = file.tell()
+    return RawTable(path, offset, shape, dtype, by_column=by_column)
+
+
+def open_memmap(x: np.memmap[Any, Any]) -> RawTable | None:
+    """The file that `x` (n, p) is a view of; None if `x` cannot be read from there."""
+    place = _place(x) if x.ndim == 2 and x.size else None
+    if place is None:
+        return None
+    # Other processes read the file: write changes of the map to it.
+    if x.mode != "r":
+        x.flush()
+    try:
+        return RawTable(place[0], place[1], x.shape, x.dtype, by_column=not x.flags.c_contiguous)
+    except OSError:
+        # The file was removed, and only the map still holds it.
+        return None
+
+
+def _place(x: np.memmap[Any, Any]) -> tuple[Path, int] | None:
+    """The file of `x` and the byte at which `x` begins; views only know where the whole map begins."""
+    mapped = getattr(x, "_mmap", None)
+    contiguous = x.flags.c_contiguous or x.flags.f_contiguous
+    if mapped is None or not x.filename or x.mode == "c" or not contiguous:
+        return None
+    inside = x.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
+    if not 0 <= inside <= len(mapped) - x.nbytes:
+        return None
+    return Path(x.filename), x.offset - x.offset % ALLOCATIONGRANULARITY + inside

@@ -1,0 +1,71 @@
+"""Errors of files: every failure to read one becomes a single line that names the file and the remedy."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from subspaces._core.errors import InputError, MissingPackageError, UserError, UserFileError
+
+
+class UnreadableError(InputError):
+    """The content of a file is not what was expected."""
+
+
+class NoSuchFileError(UserFileError, FileNotFoundError):
+    """A path does not exist."""
+
+
+class NotAllowedError(UserFileError, PermissionError):
+    """The system does not allow a file to be read."""
+
+
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Turn any exception that a library raises while it reads `path` as `kind` into one line about the file."""
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except PermissionError as error:
+        raise NotAllowedError(f"{path} cannot be read: permission denied; change its permissions.") from error
+    except FileNotFoundError as error:
+        raise NoSuchFileError(f"{path} does not exist any more: {_one_line(error)}.") from error
+    except (OSError, EOFError) as error:
+        raise UserFileError(f"{path} cannot be read as {kind}, it may be damaged: {_one_line(error)}.") from error
+    except Exception as error:
+        # NumPy takes a file without its header for a pickle, and suggests to unpickle it.
+        reason = "it has no header of that format" if "allow_pickle" in str(error) else _one_line(error)
+        raise UnreadableError(
+            f"{path} is damaged, or not a {kind} file: {reason}; write it again, or give it the suffix of its format."
+        ) from error
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path that is missing, not a file, empty or not readable."""
+    if not path.exists():
+        raise NoSuchFileError(f"{path} does not exist: check the path (the current folder is {os.getcwd()}).")
+    if not path.is_file():
+        raise UnreadableError(f"{path} is not a file: pass a file, or a folder of files or of a Zarr array.")
+    if not path.stat().st_size:
+        raise UnreadableError(f"{path} is empty, 0 bytes: write it again.")
+    with reading(path, "file"), path.open("rb"):
+        pass
+
+
+def require(module: str, path: Path | str) -> Any:
+    """Import the optional package `module`, which is needed to read `path`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0].replace("_", "-")
+        raise MissingPackageError(f"{path} needs the package {package}: pip install 'subspaces[io]'.") from error
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return text or type(error).__name__

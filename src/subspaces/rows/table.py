@@ -1,0 +1,285 @@
+"""`read_table`: the rows of a table with what is known about them: names, true classes, missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._core.arrays import Indices
+from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.validation import check_integer, check_option
+from subspaces.rows.columns import Columns, OneColumn
+from subspaces.rows.formats.images import ImageTable
+from subspaces.rows.formats.stored import HeldTable, OpenOptions, StoredTable
+from subspaces.rows.memory import HELD_SHARE, parse_bytes
+from subspaces.rows.missing import clean
+from subspaces.rows.open import stored_tables
+from subspaces.rows.reading import UnreadableError, check_file, reading
+from subspaces.rows.source import FeedOptions, RowSource, in_memory
+from subspaces.rows.tables import Selected, select_rows
+
+FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows to be clustered, and what is known about them."""
+
+    rows: NDArray[Any] | RowSource  # (n, p); an array if they fit into memory, otherwise read in blocks
+    columns: tuple[str, ...]  # names of the p columns; "column 1", ... if there are none, "pixel 1", ... for images
+    row_names: tuple[str, ...] | None  # names of the n rows: a column that the caller named, or the files of images
+    truth: NDArray[Any] | None  # (n,) the true classes, integers or strings
+    image_shape: tuple[int, ...] | None  # (height, width) or (height, width, 3) if a row is an image
+    notes: tuple[str, ...]  # what the user should know: columns left out, rows dropped, ...
+    kept: Indices | None = None  # (n,) numbers, from 0 on, of the rows that were not dropped; None: all are there
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows; None if it takes a pass to find out."""
+        return self.rows.n_rows if isinstance(self.rows, RowSource) else len(self.rows)
+
+
+def read_table(
+    X: Any,
+    *,
+    key: str | None = None,
+    columns: Columns | None = None,
+    drop: Columns | None = None,
+    truth: OneColumn | None = None,
+    names: OneColumn | None = None,
+    missing: str = "error",
+    image_shape: Sequence[int] | None = None,
+    image_size: Sequence[int] | None = None,
+    memory_limit: int | str = "1GB",
+) -> Table:
+    """Read a table: files, one after another, a dataframe or an array.
+
+    It opens rows as `open_rows` does, and besides reads names and true classes, and treats missing values.
+
+    Parameters
+    ----------
+    X : path, pattern, list of paths, dataframe or array
+        CSV and other text tables (also compressed), .npy, .npz, .mat, Parquet, HDF5, Zarr, Excel, images, or a folder
+        of images or of files of one such format. Patterns such as "part-*.csv" are expanded, 2 before 10. A
+        dataframe of pandas, polars or pyarrow, or a NumPy array.
+    key : str, optional
+        Which array of an .npz, .mat, HDF5 or Zarr file, or which sheet of a workbook, holds the rows.
+    columns, drop : list of str and int, range or slice, optional
+        Which columns make the rows, in this order, and which do not: names, or numbers counted from 0; negative numbers
+        count from the end. By default all that hold numbers; a note says which columns were left out.
+    truth : str or int, optional
+        The column of the true classes, by name or number; it does not become a column of the rows. In .npz, .mat, HDF5
+        and Zarr files it may be another array with one entry per row; for .npy, the path of another .npy file; for
+        images "folder", the names of their folders.
+    names : str or int, optional
+        The column, or array, that names the rows.
+    missing : {"error", "drop", "mean"}, default="error"
+        What to do with empty cells, NA, NaN, null and "?": refuse them, drop their rows, or fill in column means.
+    image_shape : (height, width) or (height, width, 3), optional
+        The shape of the image that each row is, if the file does not say.
+    image_size : (height, width), optional
+        Scale all images to this size; by default they must have the same size.
+    memory_limit : int or str, default="1GB"
+        Rows that take more than half of it are not held in memory: they are read in blocks, again in each pass.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> _ = path.write_text("name,length,width,species\\nrose,1.5,2,a\\nlily,3,4,b\\n")
+    >>> table = read_table(path, truth="species")
+    >>> table.rows.tolist(), table.columns, table.truth.tolist()
+    ([[1.5, 2.0], [3.0, 4.0]], ('length', 'width'), ['a', 'b'])
+    >>> table.notes
+    ("1 column does not hold numbers and is left out: 'name' (text)",)
+    """
+    check_option("missing", missing, ("error", "drop", "mean"))
+    shape = None if image_shape is None else _lengths("image_shape", image_shape, (2, 3))
+    size = None if image_size is None else _lengths("image_size", image_size, (2,))
+    limit = parse_bytes(memory_limit)
+    tables = _tables(X, OpenOptions(limit, key, None if size is None else (size[0], size[1])))
+    images = tables[0] if isinstance(tables[0], ImageTable) else None
+    if images is None and size is not None:
+        raise InputError(f"image_size={size} is for images, and {tables[0].path} is not one: leave it out.")
+    if images is not None:
+        _check_images(columns, drop, truth, names)
+        beside: dict[str, NDArray[Any] | None] = {
+            "truth": None if truth is None else np.asarray(images.folders()),
+            "names": np.asarray(images.file_names()),
+        }
+    else:
+        beside = {"truth": _beside(tables, truth, "truth"), "names": _beside(tables, names, "names")}
+    selected = select_rows(
+        tables,
+        FeedOptions(memory_limit=limit),
+        columns=columns,
+        drop=drop,
+        truth=truth if beside["truth"] is None else None,
+        row_names=names if beside["names"] is None else None,
+    )
+    rows, kept, notes = clean(_held(selected.rows, limit), selected.rows.place, selected.columns, missing)
+    truth_values, row_names = _known(tables, selected, beside)
+    found_shape = _image_shape(tables[0], selected)
+    _check_shape(shape, found_shape, len(selected.columns))
+    if len(tables[0].row_shape) > 1 and images is None:
+        selected.notes.append(f"each row is an array of {' x '.join(map(str, tables[0].row_shape))} values")
+    if kept is not None:
+        truth_values = None if truth_values is None else truth_values[kept]
+        row_names = None if row_names is None else [row_names[row] for row in kept]
+    return Table(
+        rows,
+        selected.columns,
+        None if row_names is None else tuple(row_names),
+        truth_values,
+        found_shape if shape is None else shape,
+        (*selected.notes, *notes),
+        kept,
+    )
+
+
+def as_truth(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
+    """True classes (n,) as integers if all are whole numbers in their usual form, otherwise as strings.
+
+    >>> as_truth(["1", "2.0"]), as_truth(["a", "2"]), as_truth(["007", "7"])
+    (array([1, 2]), array(['a', '2'], dtype='<U1'), array(['007', '7'], dtype='<U3'))
+    """
+    found = np.asarray(values)
+    if found.dtype.kind in "iub":
+        return found.astype(np.int64)
+    try:
+        numbers = found.astype(np.float64)
+    except (ValueError, TypeError):
+        numbers = None
+    # Whole numbers beyond 2^53 are rounded, and two classes could become one.
+    if numbers is not None and np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.round(numbers)):
+        whole = numbers.astype(np.int64)
+        # Other forms, such as 007 and 7, may be the names of two classes.
+        if found.dtype.kind == "f" or all(map(_is_usual, found.tolist(), whole.tolist())):
+            return whole
+    return np.asarray([_text(value) for value in found.tolist()])
+
+
+def _is_usual(value: Any, number: int) -> bool:
+    return not isinstance(value, str | bytes) or _text(value) in (str(number), f"{number}.0")
+
+
+def _text(value: Any) -> str:
+    return (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
+
+
+def _tables(X: Any, options: OpenOptions) -> list[StoredTable]:
+    if isinstance(X, list | tuple) and not X:
+        raise InputError("no file was named: name at least one.")
+    tables = stored_tables(X, options)
+    if tables is not None:
+        return tables
+    if isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray):
+        return [HeldTable("X", X.shape, lambda: X, max(options.memory_limit, 2 * X.size * 8))]
+    raise UserTypeError(f"X is {type(X).__name__}, not a table: pass paths of files, a dataframe or a NumPy array.")
+
+
+def _held(rows: RowSource, memory_limit: int) -> NDArray[Any] | RowSource:
+    """The rows as an array if they fit into memory."""
+    assert rows.n_rows is not None
+    fits = rows.n_rows * rows.n_columns * rows.dtype.itemsize <= memory_limit // HELD_SHARE
+    return in_memory(rows) if fits else rows
+
+
+def _beside(tables: Sequence[StoredTable], name: Any, what: str) -> NDArray[Any] | None:
+    """Names or true classes (n,) from another array of the same file, or from an .npy file of their own."""
+    if not isinstance(name, str):
+        return None
+    n_rows = sum(table.n_rows for table in tables)
+    path = Path(name).expanduser()
+    if path.suffix.lower() == ".npy" and path.is_file():
+        return _entries(path, n_rows, what)
+    first = tables[0].beside(name)
+    if first is None:
+        return None
+    parts = [first, *(table.beside(name) for table in tables[1:])]
+    for table, part in zip(tables, parts, strict=True):
+        if part is None:
+            raise UnreadableError(f"{table.path} has no array {name!r} ({what}), but {tables[0].path} has.")
+        if part.size != table.n_rows:
+            raise UnreadableError(
+                f"{table.path}, array {name!r} has {part.size} entries for {table.n_rows} rows ({what}): name one of "
+                "that length; if columns are the points, transpose the array of rows."
+            )
+    return np.concatenate([part for part in parts if part is not None])
+
+
+def _entries(path: Path, n_rows: int, what: str) -> NDArray[Any]:
+    check_file(path)
+    with reading(path, "NPY"):
+        found = np.load(path, allow_pickle=False).ravel()
+    if found.size != n_rows:
+        raise UnreadableError(f"{path} has {found.size} entries for {n_rows} rows ({what}): name one of that length.")
+    return found
+
+
+def _known(
+    tables: Sequence[StoredTable],
+    selected: Selected,
+    beside: dict[str, NDArray[Any] | None],
+) -> tuple[NDArray[Any] | None, list[str] | None]:
+    """True classes (n,) and names of the rows."""
+    found: list[NDArray[Any] | None] = []
+    for what, places in (("truth", selected.truth), ("names", selected.row_names)):
+        if places is None:
+            found.append(beside[what])
+        else:
+            found.append(np.concatenate([table.cells(at) for table, at in zip(tables, places, strict=True)]))
+    truth_values, names = found
+    if names is not None and names.dtype.kind not in "US":
+        names = as_truth(names)
+    return None if truth_values is None else as_truth(truth_values), None if names is None else list(map(_name, names))
+
+
+def _name(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _check_images(columns: Any, drop: Any, truth: Any, names: Any) -> None:
+    for what, value in (("columns", columns), ("drop", drop), ("names", names)):
+        if value is not None:
+            raise InputError(f"{what} is for tables, but images have pixels and file names: leave it out.")
+    if truth not in (None, FOLDER):
+        raise InputError(f'truth={truth!r} is not available for images: use "{FOLDER}", the names of their folders.')
+
+
+def _lengths(name: str, value: Any, counts: tuple[int, ...]) -> tuple[int, ...]:
+    wanted = f"(height, width){' or (height, width, 3)' * (3 in counts)}"
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        raise UserTypeError(f"{name}={value!r} must be {wanted}.")
+    lengths = tuple(check_integer(name, length, low=1, hint="give height and width") for length in value)
+    if len(lengths) not in counts or (len(lengths) == 3 and lengths[2] != 3):
+        raise InputError(f"{name}={lengths} must be {wanted}.")
+    return lengths
+
+
+def _image_shape(table: StoredTable, selected: Selected) -> tuple[int, ...] | None:
+    """The shape of the image that each row is, if the table says so and all its columns are read."""
+    shape = table.row_shape
+    is_image = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
+    return shape if is_image and selected.columns == table.column_names else None
+
+
+def _check_shape(shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n_columns: int) -> None:
+    if shape is None:
+        return
+    pixels = int(np.prod(shape))
+    if pixels != n_columns:
+        raise InputError(
+            f"image_shape={shape} is {pixels} pixels, but rows have {n_columns} columns: give the shape of one row."
+        )
+    if found is not None and found != shape:
+        raise InputError(f"image_shape={shape} is not the shape of the images, {found}: leave it out.")
