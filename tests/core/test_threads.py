@@ -1,4 +1,4 @@
-"""One BLAS thread where it is asked for, and all of them again afterwards."""
+"""Limits on BLAS threads hold inside `one_thread` and are removed afterwards."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from subspaces._core import threads as _threads
 
 @pytest.fixture(autouse=True)
 def two_threads():
-    """BLAS has two threads before, whatever the machine has, so that a limit is seen."""
+    """Let BLAS use two threads on any machine, so that a limit of one has an effect."""
     with threadpool_limits(2, user_api="blas"):
         yield
 
@@ -20,7 +20,7 @@ def limits():
     return {library["num_threads"] for library in _threads._controller().info() if library["user_api"] == "blas"}
 
 
-def test_the_limit_holds_inside_and_is_lifted_outside():
+def test_the_limit_holds_inside_and_is_removed_outside():
     before = limits()
     with _threads.one_thread():
         assert limits() <= {1}
@@ -30,7 +30,7 @@ def test_the_limit_holds_inside_and_is_lifted_outside():
     assert limits() == before
 
 
-def test_threads_that_overlap_leave_no_limit_behind():
+def test_overlapping_threads_restore_the_limit():
     before = limits()
     first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
 
@@ -56,7 +56,7 @@ def test_threads_that_overlap_leave_no_limit_behind():
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_every_item_is_done_once_with_one_blas_thread(n_threads, monkeypatch):
+def test_every_item_is_processed_once_with_one_blas_thread(n_threads, monkeypatch):
     before = limits()
     monkeypatch.setattr(_threads, "n_threads", lambda: n_threads)
     makers, done = [], []
@@ -82,7 +82,7 @@ def test_errors_in_threads_are_raised(monkeypatch):
     _threads.in_threads(lambda: fail, [])
 
 
-def test_inside_there_is_one_thread():
+def test_n_threads_is_one_inside():
     assert _threads.n_threads() == 2
     with _threads.one_thread():
         assert _threads.n_threads() == 1
@@ -92,7 +92,7 @@ def test_inside_there_is_one_thread():
     assert _threads.n_threads() == 2
 
 
-def test_nothing_else_is_done_after_an_error(monkeypatch):
+def test_pending_items_are_discarded_after_an_error(monkeypatch):
     monkeypatch.setattr(_threads, "n_threads", lambda: 2)
     done = []
 
@@ -106,7 +106,7 @@ def test_nothing_else_is_done_after_an_error(monkeypatch):
     assert len(done) < 99_999
 
 
-def test_an_error_on_the_way_in_leaves_no_limit(monkeypatch):
+def test_an_error_while_entering_restores_the_limit(monkeypatch):
     before, set_threads = limits(), _threads._set_threads
 
     def interrupt(counts):
@@ -124,8 +124,8 @@ def test_an_error_on_the_way_in_leaves_no_limit(monkeypatch):
     assert limits() == before
 
 
-def test_limits_that_others_set_later_hold():
-    """In another thread than ours, around our work too, and no longer than they say."""
+def test_limits_set_by_others_later_hold():
+    """In another thread, around our own limits, and until the end of their context."""
 
     def limited():
         with threadpool_limits(1, user_api="blas"):

@@ -97,7 +97,7 @@ class TestLabels:
     def test_names_of_columns_are_kept_and_compared(self):
         model = clone(feeds.FLATS["flats"]).fit(as_frame(feeds.FLAT_ROWS))
         assert model.feature_names_in_.tolist() == NAMES
-        with pytest.raises(ValueError, match="named otherwise"):
+        with pytest.raises(ValueError, match="other names"):
             model.predict(as_frame(feeds.FLAT_ROWS).rename(columns={NAMES[0]: "other"}))
 
 

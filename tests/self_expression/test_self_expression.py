@@ -9,10 +9,11 @@ from sklearn.linear_model import orthogonal_mp
 from subspaces._core import arrays as _array
 from subspaces._core import blocks as _blocks
 from subspaces._core.arrays import unit_rows
+from subspaces._core.progress import listening
 from subspaces._core.threads import n_threads
 from subspaces.datasets import make_subspaces
 from subspaces.self_expression import ADMM, OMP, ElasticNet, admm, affinity, self_codes
-from subspaces.self_expression.base import Interrupted, Patience
+from subspaces.self_expression.base import Cancellation, Cancelled
 
 SOLVERS = [ADMM(), ADMM(outliers=True), ElasticNet(tol=1e-6), OMP()]
 
@@ -58,7 +59,7 @@ class TestADMM:
         _, _, best = reference_codes.outlier_codes(x, weight, affine=affine)
         # With the code given, what it leaves of a row is its error.
         reached = np.abs(codes).sum(axis=1) + weight * np.abs(x - codes @ x).sum(axis=1)
-        # A linear programme can creep along an edge for ever: such rows are said to be unfinished.
+        # A linear programme can move along an edge very slowly; such rows are reported as not converged.
         assert found.converged.mean() > 0.8
         np.testing.assert_allclose(reached[found.converged], best[found.converged], rtol=1e-4)
         np.testing.assert_allclose(reached, best, rtol=1e-3)
@@ -90,13 +91,15 @@ class TestADMM:
         assert not codes.converged.any()
         assert self_codes(x, ADMM(max_iter=5000), affine=False).converged.all()
 
-    def test_places_are_taken_by_the_next_rows(self):
+    def test_slots_of_converged_rows_are_reused(self):
         x = planes(20)
         lasso = admm.prepare_lasso(x, fidelity=30.0, affine=False)
         rows = np.random.default_rng(0).permutation(len(x))[:25]
-        whole = admm.solve_lasso(lasso, np.arange(len(x)), tol=1e-3, max_iter=3000, slots=len(x), patience=Patience())
+        whole = admm.solve_lasso(
+            lasso, np.arange(len(x)), tol=1e-3, max_iter=3000, slots=len(x), cancellation=Cancellation()
+        )
         for slots in (1, 3, 7, 25):
-            some = admm.solve_lasso(lasso, rows, tol=1e-3, max_iter=3000, slots=slots, patience=Patience())
+            some = admm.solve_lasso(lasso, rows, tol=1e-3, max_iter=3000, slots=slots, cancellation=Cancellation())
             np.testing.assert_allclose(some.matrix.toarray(), whole.matrix.toarray()[rows], atol=1e-10)
             np.testing.assert_array_equal(some.n_iter, whole.n_iter[rows])
             np.testing.assert_array_equal(some.converged, whole.converged[rows])
@@ -123,7 +126,7 @@ class TestElasticNet:
         assert (exact != 0).sum(axis=1).max() > 2 * x.shape[1]
         np.testing.assert_allclose(dense(x, ElasticNet(l1_ratio=0.1, tol=1e-9)), exact, atol=1e-8)
 
-    def test_it_takes_a_few_steps(self):
+    def test_few_steps_are_needed(self):
         X, _ = make_subspaces((4, 5, 6), 10, points_per_subspace=60, random_state=0)
         codes = self_codes(unit_rows(X), ElasticNet(), affine=False)
         assert codes.converged.all()
@@ -149,16 +152,16 @@ class TestOMP:
             np.testing.assert_allclose(codes[i, others], expected, atol=1e-9)
         assert not codes.diagonal().any()
 
-    def test_codes_are_those_of_the_oracle(self):
+    def test_codes_equal_the_slow_version(self):
         x = planes()
         np.testing.assert_allclose(dense(x, OMP(3)), reference_codes.omp_codes(x, 3, 1e-6), atol=1e-8)
 
-    def test_rows_are_alike_by_angle_not_by_length(self):
+    def test_similarity_is_by_angle_not_by_length(self):
         x = planes() * np.random.default_rng(0).uniform(0.1, 10, (len(planes()), 1))
         codes, scaled = dense(planes(), OMP(3)), dense(x, OMP(3))
         np.testing.assert_array_equal(codes != 0, scaled != 0)
 
-    def test_stops_when_nothing_is_left(self):
+    def test_stops_when_the_residual_is_zero(self):
         line = np.outer(np.arange(1.0, 6), [3.0, 4.0])
         codes = self_codes(line, OMP(4), affine=False)
         assert (np.diff(codes.matrix.indptr) == 1).all()
@@ -224,13 +227,13 @@ class TestEverySolver:
 
 class TestInterrupts:
     @pytest.mark.parametrize("solver", SOLVERS, ids=str)
-    def test_a_block_ends_when_nobody_waits(self, solver):
-        patience = Patience()
+    def test_a_block_ends_when_it_is_cancelled(self, solver):
+        cancellation = Cancellation()
         coder = solver.coder(planes(), affine=False)
-        coder(np.arange(3), patience)
-        patience.lose()
-        with pytest.raises(Interrupted):
-            coder(np.arange(3), patience)
+        coder(np.arange(3), cancellation)
+        cancellation.cancel()
+        with pytest.raises(Cancelled):
+            coder(np.arange(3), cancellation)
 
     def test_an_interrupt_ends_all_blocks(self, monkeypatch):
         base = "subspaces.self_expression.base"
@@ -242,15 +245,14 @@ class TestInterrupts:
         class Counting(OMP):
             def coder(self, x, *, affine):
                 inner = super().coder(x, affine=affine)
-                return lambda rows, patience: begun.append(len(rows)) or inner(rows, patience)
+                return lambda rows, cancellation: begun.append(len(rows)) or inner(rows, cancellation)
 
-        def interrupt(*arguments):
+        def interrupt(event):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(f"{base}.report", interrupt)
         before = n_threads()
         x = np.random.default_rng(0).normal(size=(4000, 5))
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt), listening(interrupt):
             self_codes(x, Counting(), affine=False)
         assert n_threads() == before
         assert sum(begun) < 2000
@@ -258,7 +260,7 @@ class TestInterrupts:
     def test_an_error_in_a_block_is_the_error(self):
         class Broken(OMP):
             def coder(self, x, *, affine):
-                def code(rows, patience):
+                def code(rows, cancellation):
                     raise MemoryError("no room")
 
                 return code
@@ -296,7 +298,7 @@ class TestPrimitives:
         rng = np.random.default_rng(0)
         return [rng.normal(size=shape).astype(request.param) for shape in ((5, 9), (5, 3), (9, 3), (5, 9))]
 
-    def test_they_do_what_they_say(self, arrays):
+    def test_against_plain_numpy(self, arrays):
         x, a, b, out = arrays
         _array.clip_into(x, 0.5, out)
         np.testing.assert_array_equal(out, np.clip(x, -0.5, 0.5))

@@ -1,6 +1,6 @@
-"""What the modules agree on about arrays: their type and library, safe division, unit rows.
+"""Types of arrays, array libraries and devices, and small operations that differ between libraries.
 
-Only this file knows array libraries by name. What it leaves to the array API works on any of them.
+Only this file refers to array libraries by name; all other code uses the array API.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError, MissingPackageError
 
-# Rows of more columns do not fit into one tile of the kernel for distances on CUDA.
+# Rows of more columns do not fit into one tile of the CUDA kernel of distances. Changes results within rounding.
 MAX_TILE_COLUMNS = 128
 
 Array = NDArray[np.floating[Any]]
@@ -29,7 +29,7 @@ def unit_rows(x: Array) -> Array:
         xp = namespace(x)
         norms = xp.linalg.vector_norm(x, axis=1, keepdims=True)
         return x / xp.where(norms > 0, norms, 1.0)
-    # The largest entry first: squares of tiny numbers vanish.
+    # Divide by the largest entry first, because squares of tiny numbers underflow.
     peaks = np.abs(x).max(axis=1, keepdims=True, initial=0)
     rows = np.divide(x, peaks, out=np.zeros_like(x), where=peaks > 0)
     norms = np.sqrt(np.einsum("np,np->n", rows, rows))[:, None]
@@ -37,7 +37,7 @@ def unit_rows(x: Array) -> Array:
 
 
 def inverse(x: Array, power: float = 1.0) -> Array:
-    """Entrywise x^(-power), with 0 where `x` is no positive normal number, so that empty landmarks drop out."""
+    """Entrywise x^(-power), and 0 if an entry is not a positive normal number, so that empty landmarks drop out."""
     if is_device_array(x):
         return _inverse_on_device(x, power)
     positive = x > np.finfo(x.dtype).tiny
@@ -52,16 +52,16 @@ def _inverse_on_device(x: Any, power: float) -> Any:
 
 
 def with_fixed_signs(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Columns of `vectors` (n, q) with their largest entries positive: a sign is nobody's choice."""
+    """Make the signs of the columns of `vectors` (n, q) deterministic: the largest entry of each is positive."""
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return vectors * np.where(largest < 0, -1.0, 1.0)
 
 
 def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_]:
-    """Which `values` (n,) lie below median + `width` normal standard deviations (MAD estimate).
+    """Which `values` (n,) lie below median + `width` standard deviations, estimated by the MAD.
 
-    `scale` is the size of the data the values were computed from: differences below its rounding
-    do not count, so that clean data, where median and MAD vanish, lose no rows to noise in the last bits.
+    `scale` is the size of the data from which the values were computed. Differences below its rounding error do not
+    count, so that clean data, whose median and MAD are zero, do not lose rows to rounding.
     """
     middle = np.median(values)
     spread = 1.4826 * np.median(np.abs(values - middle))
@@ -80,12 +80,12 @@ def is_host(x: Any) -> bool:
 
 
 def is_device_array(x: Any) -> bool:
-    """Whether `x` is an array of another library than NumPy that computes at once."""
+    """Whether `x` is an array of a library other than NumPy, and not lazy."""
     return not isinstance(x, np.ndarray | np.generic) and array_api_compat.is_array_api_obj(x) and not is_dask(x)
 
 
 def is_dask(x: Any) -> bool:
-    """Whether `x` is a Dask array or dataframe; nobody has one who has not imported Dask."""
+    """Whether `x` is a Dask array or dataframe. Dask is not imported for this."""
     return type(x).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
@@ -95,12 +95,12 @@ def to_host(x: Any) -> NDArray[Any]:
         return np.asarray(x)
     if array_api_compat.is_torch_array(x):
         return x.detach().cpu().numpy()
-    # CuPy's word for it, and everyone else's.
+    # CuPy has its own method; all other libraries support DLPack.
     return x.get() if hasattr(x, "get") else np.from_dlpack(x)
 
 
 def device(x: Any) -> Any:
-    """Where `x` lives."""
+    """The device of `x`."""
     return array_api_compat.device(x)
 
 
@@ -110,7 +110,7 @@ def like(values: NDArray[Any], x: Array) -> Array:
 
 
 def follow(result: NDArray[Any], x: Array) -> Any:
-    """A NumPy `result`, in its own dtype, in the library and on the device of the rows `x` that it belongs to."""
+    """A NumPy `result` in the library and on the device of `x`; its dtype stays."""
     return result if is_host(x) else namespace(x).asarray(result, device=device(x))
 
 
@@ -122,7 +122,7 @@ def to_device(x: NDArray[Any], name: str) -> Any:
         raise MissingPackageError(f"device={name!r} needs torch: pip install 'subspaces[gpu]'.") from None
     tensor = torch.from_numpy(np.require(x, requirements="W"))
     try:
-        # From pinned memory the copy runs beside the work on the block before.
+        # From pinned memory the copy overlaps with the work on the previous block.
         return tensor.pin_memory().to(name, non_blocking=True) if name.startswith("cuda") else tensor.to(name)
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
@@ -130,19 +130,19 @@ def to_device(x: NDArray[Any], name: str) -> Any:
 
 
 def concatenate(parts: Sequence[Any]) -> Any:
-    """Arrays (b, ...) of any one library, one after another."""
+    """Concatenate arrays (b, ...) of one library."""
     return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
 
 
 class Constants:
-    """NumPy arrays in the library, on the device and in the dtype of whatever asks; each copy is made once."""
+    """NumPy arrays that are copied once to each library, device and dtype in which they are used."""
 
     def __init__(self, *values: NDArray[Any]) -> None:
         self._values = values
         self._copies: dict[Any, tuple[Any, ...]] = {}
 
     def like(self, x: Array) -> tuple[Any, ...]:
-        """The arrays, as `x` is."""
+        """The arrays in the library, on the device and in the dtype of `x`."""
         key = (namespace(x).__name__, str(device(x)), str(x.dtype))
         if key not in self._copies:
             self._copies[key] = tuple(like(value, x) for value in self._values)
@@ -153,7 +153,7 @@ class Constants:
 
 
 def has_fused_kernel(x: Any) -> bool:
-    """Whether distances of the rows `x` (n, p) to flats have a kernel of their own: single precision on CUDA."""
+    """Whether the Triton kernel of distances can be used for rows `x` (n, p): single precision on CUDA."""
     if not array_api_compat.is_torch_array(x) or not x.is_cuda or str(x.dtype) != "torch.float32":
         return False
     return x.shape[1] <= MAX_TILE_COLUMNS and find_spec("triton") is not None
@@ -162,7 +162,7 @@ def has_fused_kernel(x: Any) -> bool:
 def lowest(table: Array, count: int) -> tuple[Array, Any]:
     """The `count` smallest entries (n, count) of each row of `table` (n, m), ascending, and their columns (n, count).
 
-    One after another: a few minima take less time than a partial sort. `table` is used up.
+    They are found one after another: for a few, this is faster than a partial sort. `table` is overwritten.
     """
     xp = namespace(table)
     columns = xp.arange(table.shape[1], device=device(table))
@@ -179,7 +179,7 @@ def lowest(table: Array, count: int) -> tuple[Array, Any]:
 
 
 def sums_at(index: Any, values: Any, size: int) -> Any:
-    """Sums (size,) in float64 of the `values` (n,) that have the same `index` (n,)."""
+    """Sums (size,), in float64, of the `values` (n,) with equal `index` (n,)."""
     xp = namespace(values)
     if is_host(values):
         return np.bincount(index, weights=values, minlength=size)
@@ -191,7 +191,7 @@ def sums_at(index: Any, values: Any, size: int) -> Any:
 
 
 def clip_into(x: Array, limit: float, out: Array) -> None:
-    """out = `x` clipped to [-limit, limit], without a new array where the library allows it."""
+    """out = `x` clipped to [-limit, limit], without a new array if the library allows it."""
     if hasattr(namespace(x), "clamp"):
         namespace(x).clamp(x, -limit, limit, out=out)
     elif is_host(x):
@@ -206,7 +206,7 @@ def subtract_product(out: Array, a: Array, b: Array, scratch: Array) -> None:
     if hasattr(out, "addmm_"):
         out.addmm_(a, b.T, alpha=-1)
     elif is_host(out):
-        # Not BLAS by way of SciPy, which would do it in one call: it does not let other threads run meanwhile.
+        # The BLAS call of SciPy would do it in one step, but it holds the global interpreter lock.
         np.matmul(a, b.T, out=scratch)
         np.subtract(out, scratch, out=out)
     else:

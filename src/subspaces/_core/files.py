@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Writing files atomically: they are complete or absent."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import IO
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write beside the target and move into place: whatever stops the program, the file is the old or the new one."""
+    """Write a temporary file and move it into place, so that the file is always the complete old or new one."""
     with new_file(path) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def umask() -> int:
-    """What this process takes from the permissions of new files."""
+    """The mask of permissions that this process removes from new files."""
     found = os.umask(0)
     os.umask(found)
     return found
@@ -25,14 +25,14 @@ def umask() -> int:
 
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content becomes the file `path` at the end, as a whole; on an error nothing is left of it."""
+    """A stream that becomes the file `path` at the end of the context; on an error nothing is written."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes files that only their owner can read.
+        # mkstemp creates files that only their owner can read.
         os.chmod(name, 0o666 & ~umask())
         os.replace(name, path)
     except BaseException:

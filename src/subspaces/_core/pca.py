@@ -1,4 +1,4 @@
-"""Principal directions: exact, with fixed signs, from one pass over blocks of rows."""
+"""Exact principal directions with deterministic signs, from one pass over blocks of rows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def principal_directions(
 ) -> NDArray[np.float64]:
     """Top `count` principal directions (p, count) of the rows of `x` (n, p) about `mean` (p,).
 
-    All sums are in float64 and `x` is read in blocks, so bytes can be passed as they are. The sign of a direction is
-    such that its largest loading is positive, so results are the same on every machine. Whoever has the `scatter` of
-    the rows passes it as `known`.
+    Sums are in float64 and `x` is read in blocks, so it may have any dtype, such as bytes. The largest loading of each
+    direction is positive, so that signs are the same on every machine. `known` is the `scatter` of the rows, if it was
+    computed before.
     """
     n, p = x.shape
     if n < p:
-        # The n x n matrix of inner products is the smaller one, and all of x fits.
+        # The n x n matrix of inner products is smaller, and all of x fits into memory.
         rows = x - np.asarray(mean, np.float64)
         loadings = rows.T @ _top_eigenvectors(rows @ rows.T, min(count, n))
-        # Householder's Q has orthonormal columns even where rows span fewer directions than are asked for.
+        # Householder's Q has orthonormal columns even if rows span fewer than `count` directions.
         directions = np.linalg.qr(np.pad(loadings, ((0, 0), (0, count - loadings.shape[1]))))[0]
     else:
         directions = _top_eigenvectors(scatter(x, mean) if known is None else known, count)
@@ -35,10 +35,10 @@ def principal_directions(
 
 
 def n_used_directions(products: NDArray[np.float64], dtype: np.dtype[Any]) -> int:
-    """How many directions rows of `dtype` use, but for rounding, from their `scatter` (p, p)."""
+    """Rank of rows of `dtype` up to rounding, from their `scatter` (p, p)."""
     with one_thread():
         values = np.linalg.eigvalsh(products)
-    # What rounding leaves of the largest: of rows, whose squares these are, or of the sums.
+    # Rounding errors relative to the largest eigenvalue: those of the rows, squared, or those of the sums.
     rows, sums = (len(values) * float(np.finfo(each).eps) for each in (dtype, values.dtype))
     return int((values > max(rows**2, sums) * values[-1]).sum())
 
@@ -62,7 +62,7 @@ def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.
 
 
 def principal_scores(x: NDArray[Any], count: int, *, drop: int = 0, scale: float = 1.0) -> NDArray[np.float32]:
-    """Coordinates of the centred rows of `scale * x` (n, p) on principal directions: (n, count - drop).
+    """Coordinates of the centred rows of `scale * x` (n, p) along principal directions: (n, count - drop).
 
     The `drop` leading directions are left out.
     """

@@ -1,4 +1,4 @@
-"""One BLAS thread for work that does not gain from more, and Python threads for work that is half elementwise."""
+"""Limits on BLAS threads for small problems, and Python threads for work that is partly elementwise."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ R = TypeVar("R")
 
 
 class _OneThread:
-    """The context of `one_thread`: the first to enter notes the number of threads, the last to leave restores it.
+    """The context of `one_thread`: the first thread to enter stores the number of BLAS threads, the last restores it.
 
-    Each by itself would restore what it found, and of two that overlap the later would find, and restore, the limit. A
-    thread that is inside already enters for nothing: to set the libraries takes longer than many a small step.
+    If each thread restored the number that it found, then of two that overlap the later one would restore the limit of
+    the earlier. Nested contexts do nothing, because setting the limits takes longer than many a small computation.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class _OneThread:
 
     @property
     def depth(self) -> int:
-        """How often the thread that asks is inside."""
+        """How many nested contexts the current thread is in."""
         return getattr(self._own, "depth", 0)
 
     def __enter__(self) -> None:
@@ -41,7 +41,7 @@ class _OneThread:
                 if not self._n_inside:
                     self._before = [library.num_threads for library in _libraries()]
                 try:
-                    # Every thread: some libraries count for each by itself.
+                    # In every thread, because some libraries have a limit per thread.
                     _set_threads([1] * len(self._before))
                     self._n_inside += 1
                 except BaseException:
@@ -67,24 +67,24 @@ _ONE_THREAD = _OneThread()
 def one_thread() -> AbstractContextManager[None]:
     """A context in which BLAS and LAPACK use one thread.
 
-    Small or tridiagonal eigenproblems gain nothing from threads, and on a busy machine the threads wait for each
-    other: the same work then takes ten times as long.
+    Small or tridiagonal eigenproblems gain nothing from threads. On a busy machine threads wait for each other, and the
+    same work can take ten times as long.
     """
     return _ONE_THREAD
 
 
 def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> None:
-    """Call a function on each of `items`, in as many Python threads as BLAS has, with one BLAS thread each.
+    """Call a function on each of `items`, in as many Python threads as BLAS uses, with one BLAS thread each.
 
-    Every thread calls `make()` for a function of its own, which may keep arrays that it writes to. What an item gives
-    does not depend on the number of threads, and inside `one_thread` there is one.
+    Every thread calls `make()` to get its own function, which may reuse arrays. Results do not depend on the number of
+    threads. Inside `one_thread`, one thread is used.
     """
     queue: SimpleQueue[T] = SimpleQueue()
     for item in items:
         queue.put(item)
 
     def work(_: int = 0) -> None:
-        with one_thread(), _left_if_it_fails(queue):
+        with one_thread(), _emptied_on_error(queue):
             function = make()
             while True:
                 try:
@@ -97,14 +97,14 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
     if n_workers < 2:
         work()
         return
-    with one_thread(), ThreadPoolExecutor(n_workers) as pool, _left_if_it_fails(queue):
-        # As a list, for errors to be raised here.
+    with one_thread(), ThreadPoolExecutor(n_workers) as pool, _emptied_on_error(queue):
+        # The list raises the errors of the workers.
         list(pool.map(work, range(n_workers)))
 
 
 @contextmanager
-def _left_if_it_fails(queue: SimpleQueue[Any]) -> Iterator[None]:
-    """A context in which an error, or Ctrl-C, leaves nothing in the queue: nobody waits for what nobody will see."""
+def _emptied_on_error(queue: SimpleQueue[Any]) -> Iterator[None]:
+    """Discard pending items after an error or an interrupt."""
     try:
         yield
     except BaseException:
@@ -115,10 +115,10 @@ def _left_if_it_fails(queue: SimpleQueue[Any]) -> Iterator[None]:
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """What `function` gives for each of `items`, in their order, found `in_threads`."""
+    """Results of `function` for all `items`, in their order, computed `in_threads`."""
     todo = list(items)
     if len(todo) == 1:
-        # It has all threads to itself.
+        # A single item may use all BLAS threads.
         return [function(todo[0])]
     results: list[Any] = [None] * len(todo)
 
@@ -130,20 +130,20 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 
 def generators(rng: np.random.RandomState, count: int) -> list[np.random.RandomState]:
-    """Generators for work that is done side by side: what each draws does not depend on which is first."""
+    """Independent generators for parallel work, so that draws do not depend on the order of execution."""
     return [np.random.RandomState(int(seed)) for seed in rng.randint(2**31 - 1, size=count)]
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds, setting them next to nothing.
+    # Cached, because finding the libraries takes milliseconds.
     return ThreadpoolController()
 
 
 def n_threads() -> int:
-    """How many threads BLAS uses here: those of the machine, or what the user has set."""
+    """Number of threads that BLAS uses: that of the machine, or the limit that the user set."""
     if _ONE_THREAD.depth:
-        # Small steps ask often, and libraries take their time.
+        # A shortcut, because querying the libraries takes longer than small computations.
         return 1
     return max((library.num_threads for library in _libraries()), default=1)
 
@@ -154,8 +154,8 @@ def _libraries() -> list[Any]:
 
 def _set_threads(counts: list[int]) -> None:
     for library, count in zip(_libraries(), counts, strict=True):
-        # From version 3.8 on threadpoolctl lets only the thread that set a limit first change it, and ignores others:
-        # neither may we be ignored, nor those who set a limit after us.
+        # From version 3.8 on, threadpoolctl lets only the thread that first set a limit change it, and ignores others.
+        # Release that ownership before, so that this call is not ignored, and after, so that later ones are not.
         clear = getattr(library, "clear_controlling_thread", lambda force: None)
         clear(force=True)
         library.set_num_threads(count)

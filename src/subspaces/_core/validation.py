@@ -57,7 +57,7 @@ def _check_device_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_fea
 def check_columns(
     estimator: BaseEstimator, n_columns: int, names: Sequence[str] | None, *, reset: bool, min_features: int = 1
 ) -> None:
-    """Keep the number of columns, and their names if any, in an estimator, or compare them with those kept."""
+    """Store the number and names of columns in an estimator, or compare them with those stored."""
     if reset:
         if n_columns < min_features:
             raise InputError(f"X has n_features={n_columns}, while a minimum of {min_features} is required.")
@@ -74,13 +74,11 @@ def check_columns(
         )
     known = getattr(estimator, "feature_names_in_", None)
     if names is not None and known is not None and list(names) != list(known):
-        raise InputError(
-            "The columns of X are named otherwise, or in another order, than those of fit: name them alike."
-        )
+        raise InputError("The columns of X have other names, or another order, than those of fit: use the same ones.")
 
 
 def check_range(rows: Array, *, are_all: bool = True) -> None:
-    """Refuse rows whose squares overflow, and every distance with them, or vanish in rounding where they `are_all`."""
+    """Refuse rows whose squares overflow or, if these rows `are_all`, underflow: distances would be meaningless."""
     xp = namespace(rows)
     largest = max(float(xp.max(rows)), -float(xp.min(rows)))
     if not largest < np.inf:
@@ -88,12 +86,12 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
     number = xp.finfo(rows.dtype)
     if are_all and 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise InputError(
-            f"X holds no value above {largest:.3g}, whose squares vanish in {rows.dtype}: multiply X by a constant"
+            f"X has no value above {largest:.3g}, and their squares underflow {rows.dtype}: multiply X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."
         )
     if largest > float(np.sqrt(number.max / (4 * rows.shape[1]))):
         raise InputError(
-            f"X holds values up to {largest:.3g}, whose squares overflow {rows.dtype}: divide X by a constant"
+            f"X has values up to {largest:.3g}, and their squares overflow {rows.dtype}: divide X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."
         )
 
@@ -118,7 +116,7 @@ def check_positive(name: str, value: Any, *, hint: str = "") -> float:
 
 
 def check_n_clusters(n_clusters: Any, x: Array) -> int:
-    """A number of clusters that the rows of `x` (n, p) can fill."""
+    """Check a number of clusters for the rows of `x` (n, p)."""
     return check_integer("n_clusters", n_clusters, low=1, high=len(x), hint=f"X has n_samples={len(x)} rows")
 
 
@@ -131,38 +129,40 @@ def check_share(name: str, value: Any) -> None:
 
 
 def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
-    """Warn where fewer than `n_clusters` clusters have rows; `remedy` says what to look at."""
-    # Outliers, labelled -1, are no cluster.
+    """Warn if fewer than `n_clusters` clusters have rows; `remedy` says which parameters to change."""
+    # The label -1 marks outliers and is not a cluster.
     found = len(np.unique(labels[labels >= 0]))
     if found < n_clusters:
         warnings.warn(
             f"Only {found} of n_clusters={n_clusters} clusters have rows: X has too few distinct rows, or no more "
-            f"can be told apart; lower n_clusters, or {remedy}.",
+            f"clusters can be distinguished; lower n_clusters, or {remedy}.",
             ConvergenceWarning,
             stacklevel=3,
         )
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a parameter is left to the method; safe for arrays, which do not compare with strings."""
+    """Whether a parameter is "auto"; safe for arrays, which cannot be compared with strings."""
     return isinstance(value, str) and value == "auto"
 
 
 def check_sigma(sigma: Any, dtype: np.dtype[Any]) -> float:
-    """A length whose square is a number of `dtype`."""
-    value = check_positive("sigma", sigma, hint='give a length, or "auto" where it is known')
+    """Check a length whose square neither overflows nor underflows in `dtype`."""
+    value = check_positive("sigma", sigma, hint='give a length, or "auto" if the method has it')
     number = np.finfo(dtype)
     low, high = float(np.sqrt(number.tiny)), float(np.sqrt(number.max / 4))
     if not low < value < high:
-        raise InputError(f"sigma={value} must be between {low:.3g} and {high:.3g}: its square is no {number.dtype}.")
+        raise InputError(
+            f"sigma={value} must be between {low:.3g} and {high:.3g}, so that its square is a valid {number.dtype}."
+        )
     return value
 
 
 def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
     """Refuse a `value` that is not one of `options`."""
-    # NumPy's scalars, as grids of parameters hold them, count as Python's.
+    # NumPy scalars, as parameter grids contain them, count as Python numbers.
     value = value.item() if isinstance(value, np.generic) else value
-    # Identity of type keeps 1 from passing for True.
+    # Types must be equal, so that 1 does not pass for True.
     if not any(type(value) is type(option) and value == option for option in options):
         shown = ", ".join(repr(option) for option in options)
         raise InputError(f"{name}={value!r} is not known: use one of {shown}.")

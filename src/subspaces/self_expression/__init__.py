@@ -1,19 +1,31 @@
-"""Self-expression: every row as a sparse combination of the other rows.
+"""Self-expression: each row as a sparse combination of the other rows.
 
-Rows of one subspace are combinations of each other, so the rows that a sparse combination picks are mostly of the
-same subspace, and the picks of all rows make a graph whose clusters are the subspaces. The solvers differ in what
-"sparse" means:
+Rows of a subspace are combinations of each other, so a sparse combination mostly uses rows of the same subspace, and
+the coefficients of all rows define a graph whose clusters are the subspaces. The solvers differ in their notion of
+sparsity:
 
 ==============  ====================================================  =====================================
-`ADMM`          least l1 norm, with terms for noise and outliers      the published method
-`ElasticNet`    l1 and squared l2 norm: more, and better, neighbours  as accurate, faster
-`OMP`           a given number of rows, picked greedily               fastest
+`ADMM`          smallest l1 norm, with terms for noise and outliers   the published method
+`ElasticNet`    l1 and squared l2 norm: more neighbours               as accurate, faster
+`OMP`           a given number of rows, chosen greedily               fastest
 ==============  ====================================================  =====================================
+
+The files of this room:
+
+===================  ================================================================================
+`base`               `Solver`, the interface of solvers, and `self_codes`, which runs one in blocks
+`admm`               `ADMM`
+`elastic_net`        `ElasticNet`
+`omp`                `OMP`
+`graph`              `affinity`, the graph of the codes
+`residuals`          labels of new rows, from a labelled sample
+===================  ================================================================================
 """
 
 from subspaces.self_expression.admm import ADMM
-from subspaces.self_expression.base import Solver, affinity, homogeneous, self_codes, typical_length
+from subspaces.self_expression.base import Solver, homogeneous, self_codes, typical_length
 from subspaces.self_expression.elastic_net import ElasticNet
+from subspaces.self_expression.graph import affinity
 from subspaces.self_expression.omp import OMP
 
 __all__ = ["ADMM", "OMP", "ElasticNet", "Solver", "affinity", "homogeneous", "self_codes", "typical_length"]

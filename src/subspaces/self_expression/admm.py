@@ -1,4 +1,4 @@
-"""The lasso by the alternating direction method of multipliers, many rows at a time."""
+"""The lasso by the alternating direction method of multipliers (ADMM), for many rows at a time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from subspaces._core.arrays import (
 from subspaces._core.blocks import row_blocks
 from subspaces._core.validation import check_integer, check_option, check_positive
 from subspaces.self_expression.base import (
+    Cancellation,
     Coder,
     Codes,
-    Patience,
     Solver,
     coherence,
     dense_as_csr,
@@ -33,37 +33,39 @@ from subspaces.self_expression.base import (
     typical_length,
 )
 
-# What it costs that the two copies of a code differ. 1 / PENALTY is about the size of an entry; it sets how fast the
-# method converges, not to what.
+# Numbers that change results within `tol`, by the path to the minimum and the moment of stopping.
+# Penalty on the difference of the two copies of a code; 1 / PENALTY is about the size of an entry. Sets the speed of
+# convergence. No kept study.
 PENALTY = 30.0
-# Steps are this much longer than one, which takes a third fewer of them (Eckstein and Bertsekas, 1992).
+# Over-relaxation, which saves about a third of the iterations (Eckstein and Bertsekas, 1992). No kept study.
 RELAXATION = 1.8
-# Rows are looked at, and finished ones replaced, every so many iterations.
+# Convergence is checked, and finished rows are replaced, every this many iterations. Speed:
+# benchmarks/speed/ssc_iteration.py.
 CHECK_EVERY = 10
-# How often a place is taken by another row.
+# Rows of a block for each slot. Does not change results.
 REFILLS = 8
 
 
 class ADMM(Solver):
-    """Least l1 norm, by the alternating direction method of multipliers.
+    """Smallest l1 norm, by the alternating direction method of multipliers.
 
-    The code of row y is the c of smallest |c|_1 + lambda / 2 |y - sum_j c_j y_j|^2 with lambda = `alpha` / mu, mu the
-    smallest over rows of the largest inner product with another row. With `outliers` it is that of smallest
-    |c|_1 + gamma |e|_1 under y = e + sum_j c_j y_j, gamma = `alpha` over the largest l1 norm of a row: some entries of
-    a row may be grossly wrong.
+    The code of row y is the c that minimises |c|_1 + lambda / 2 |y - sum_j c_j y_j|^2, where lambda is `alpha` divided
+    by the smallest over rows of the largest inner product with another row. With `outliers`, it minimises
+    |c|_1 + gamma |e|_1 subject to y = e + sum_j c_j y_j, where gamma is `alpha` divided by the largest l1 norm of a
+    row, so that some entries of a row may have gross errors.
 
     Parameters
     ----------
     alpha : float, default=20.0
-        How much fidelity counts. Published: 20 for faces, 800 for feature tracks.
+        Weight of fidelity. Published: 20 for faces, 800 for feature tracks.
     outliers : bool, default=False
-        Whether entries of a row may be grossly wrong.
+        Whether entries of a row may have gross errors.
     tol : float, default=1e-2
-        A row is finished when its two copies differ in no entry by more than this share of the threshold. The
-        objective is then within about the same share of the smallest; with `outliers`, where y is only met in the end,
-        it takes a hundredth of that.
+        A row has converged if no entries of its two copies differ by more than this share of the threshold. The
+        objective is then within about the same share of the minimum. With `outliers`, where the constraint holds only
+        in the limit, use a hundredth of it.
     max_iter : int, default=1000
-        Iterations at most, in tens.
+        Largest number of iterations; convergence is checked every ten.
 
     References
     ----------
@@ -78,7 +80,7 @@ class ADMM(Solver):
         self.max_iter = max_iter
 
     def block_size(self, x: Array) -> int:
-        """Many times what is worked on at once, for a finished row leaves its place to the next."""
+        """Several times the number of slots, because a converged row leaves its slot to the next."""
         return REFILLS * super().block_size(x)
 
     def coder(self, x: Array, *, affine: bool) -> Coder:
@@ -93,33 +95,33 @@ class ADMM(Solver):
         else:
             lasso = prepare_lasso(x, fidelity=alpha / smallest_coherence(x), affine=affine)
         slots = rows_in_cache(3 * len(lasso.dictionary) * x.itemsize, x)
-        return lambda rows, patience: solve_lasso(
-            lasso, rows, tol=tol, max_iter=max_iter, slots=slots, patience=patience
+        return lambda rows, cancellation: solve_lasso(
+            lasso, rows, tol=tol, max_iter=max_iter, slots=slots, cancellation=cancellation
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lasso:
-    """min |z|_1 + 1/2 sum_q fidelity_q (y_q - (z P)_q)^2 over z in R^N, where z may not use y itself.
+    """min |z|_1 + 1/2 sum_q fidelity_q (y_q - (z P)_q)^2 over z in R^N, where z does not use y itself.
 
-    An infinite fidelity is an equality. With slack_q = PENALTY / fidelity_q, the z that ADMM finds nearest to a given v
-    is v + (y - v P) (P'P + diag(slack))^-1 P': no more than a q x q matrix is ever inverted.
+    An infinite fidelity is an equality constraint. With slack_q = PENALTY / fidelity_q, the quadratic step of ADMM at v
+    is v + (y - v P) (P'P + diag(slack))^-1 P', so only a q x q matrix is inverted.
     """
 
-    n_rows: int  # the first n entries of a code belong to rows, the others take up errors
+    n_rows: int  # the first n entries of a code belong to rows, the others to errors
     dictionary: Array  # P (N, q); row i < n_rows is the target of code i
     gram: Array  # P'P (q, q)
     inverse: Array  # (P'P + diag(slack))^-1 (q, q)
 
 
 def prepare_lasso(x: Array, *, fidelity: float, error_weight: float | None = None, affine: bool) -> Lasso:
-    """The problem for rows `x` (n, p), with a column for each error of a coordinate where these have a weight."""
+    """The problem for rows `x` (n, p), with an entry for the error of each coordinate if errors have a weight."""
     xp = namespace(x)
     n, p = x.shape
     slack = np.full(p, PENALTY / fidelity)
     dictionary = x
     if affine:
-        # One more coordinate, the same for every row, to be met exactly: coefficients sum to one.
+        # One more coordinate, equal in all rows, with an equality constraint: coefficients sum to one.
         dictionary = homogeneous(x, typical_length(x))
         slack = np.append(slack, 0.0)
     if error_weight is not None:
@@ -128,13 +130,13 @@ def prepare_lasso(x: Array, *, fidelity: float, error_weight: float | None = Non
     for block in row_blocks(len(dictionary), 8 * len(slack)):
         wide = xp.astype(dictionary[block], xp.float64)
         gram += to_host(wide.T @ wide)
-    # The pseudo-inverse, for an equality may repeat another where all rows are alike.
+    # The pseudo-inverse, because constraints are redundant if all rows are equal.
     inverse = np.linalg.pinv(gram + np.diag(slack), hermitian=True)
     return Lasso(n, dictionary, like(gram, x), like(inverse, x))
 
 
 def smallest_coherence(x: Array) -> float:
-    """The smallest over rows of `x` (n, p) of the largest inner product with another row, rows without any left out."""
+    """The smallest over rows of `x` (n, p) of the largest inner product with another row, rows with none left out."""
     xp = namespace(x)
     least = np.inf
     for block in row_blocks(len(x), 2 * len(x) * x.itemsize):
@@ -143,23 +145,25 @@ def smallest_coherence(x: Array) -> float:
     return least if np.isfinite(least) else 1.0
 
 
-def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots: int, patience: Patience) -> Codes:
-    """Codes of the given rows (b,), `slots` of them at a time: a finished row leaves its slot to the next.
+def solve_lasso(
+    lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots: int, cancellation: Cancellation
+) -> Codes:
+    """Codes of the given rows (b,), `slots` of them at a time: a converged row leaves its slot to the next.
 
     With T = Z + U, the sum of one copy of the code and the scaled multiplier, the other copy is C = T - clip(T), the
-    multiplier is K = clip(T), and a whole iteration is
+    multiplier is K = clip(T), and an iteration is
 
         T <- T - a (K - R P'),   R = (y - (T - 2 K) P) (P'P + diag(slack))^-1,
 
-    a the relaxation. T P is carried along, so that there are two products with P, K P and R P', and some passes over T.
-    K - R P' is the difference of the two copies.
+    where a is the relaxation and K - R P' the difference of the two copies. T P is updated as well, so that an
+    iteration needs two products with P (K P and R P') and a few passes over T.
     """
     xp = namespace(lasso.dictionary)
     limit = 1 / PENALTY
     n_steps = min(CHECK_EVERY, max_iter)
     waiting = rows[slots:]
-    own = rows[:slots].copy()  # the row that each slot works on
-    place = np.arange(len(own))  # where it stands among the rows
+    own = rows[:slots].copy()  # the row in each slot
+    place = np.arange(len(own))  # its position in `rows`
     age = np.zeros(len(own), np.int64)
     total = xp.zeros((len(own), len(lasso.dictionary)), dtype=lasso.dictionary.dtype, device=device(lasso.dictionary))
     clipped, scratch = xp.empty_like(total), xp.empty_like(total)
@@ -168,12 +172,12 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
     n_iter = np.zeros(len(rows), np.int64)
     converged = np.zeros(len(rows), bool)
     while len(own):
-        patience.check()
+        cancellation.check()
         slot, column = follow(np.arange(len(own)), total), follow(own, total)
         targets = lasso.dictionary[column]
         for _ in range(n_steps):
             clip_into(total, limit, clipped)
-            # A row may not use itself: that entry is all multiplier.
+            # A row must not use itself: clip its own entry completely.
             clipped[slot, column] = total[slot, column]
             products = clipped @ lasso.dictionary
             dual = (targets - carried + 2 * products) @ lasso.inverse
@@ -204,7 +208,7 @@ def solve_lasso(lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots
 
 
 def _sparse_codes(total: Array, slots: Indices, own: Indices, n_rows: int) -> csr_matrix:
-    """C = T - clip(T) of some slots, without the entry of the row itself and those that take up errors."""
+    """C = T - clip(T) of some slots, without the entries of the rows themselves and of errors."""
     xp = namespace(total)
     chosen = total[follow(slots, total)][:, :n_rows]
     chosen[follow(np.arange(len(slots)), total), follow(own, total)] = 0

@@ -1,4 +1,4 @@
-"""The elastic net by Newton's method on its dual, many rows at a time, each with an active set of its own."""
+"""The elastic net by Newton's method on its dual, for many rows at a time, each with its own active set."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from subspaces._core.arrays import Array, Indices, device, follow, like, namespa
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_positive
 from subspaces.self_expression.base import (
+    Cancellation,
     Coder,
     Codes,
-    Patience,
     Solver,
     dense_as_csr,
     homogeneous,
@@ -19,38 +19,39 @@ from subspaces.self_expression.base import (
     typical_length,
 )
 
-# Fidelity grows to its value in stages, the steps of which are so many times the last; before the final one a rough
-# solution will do. Without them the first steps are a thousand times too long.
+# Numbers that change results within `tol`, by the path to the minimum. No kept study.
+# The fidelity grows by this factor from stage to stage, and all stages but the last are solved to this tolerance.
+# Without stages, the first Newton steps would be a thousand times too long.
 STAGE = 4.0
 ROUGH = 0.1
-# A step that goes too far is halved, so often at most.
+# Largest number of times that a step is halved.
 HALVINGS = 30
-# Active rows for each column of X that are gathered at a time. Codes end with fewer than one.
+# Active rows gathered at a time, per column of X. Does not change results.
 ACTIVE_PER_COLUMN = 2
 
 
 class ElasticNet(Solver):
-    """l1 and squared l2 norm. The code of row y is the c of smallest
+    """l1 and squared l2 norm. The code of row y is the c that minimises
 
         lambda |c|_1 + (1 - lambda) / 2 |c|^2 + gamma_y / 2 |y - sum_j c_j y_j|^2,
 
-    lambda = `l1_ratio`, gamma_y = `alpha` times the largest value at which c is zero. The squared norm brings in more
-    rows of the same subspace, so that the graph holds together better than that of the l1 norm alone.
+    where lambda is `l1_ratio` and gamma_y is `alpha` times the largest value at which c is zero. The squared norm adds
+    more rows of the same subspace, so that the graph is better connected than that of the l1 norm alone.
 
-    The dual is smooth, with as many unknowns as X has columns: its point sees every row at some value, and the code
-    uses the rows seen at more than lambda, the active set. Newton's method finds it in some twenty steps, each of
-    which looks at all rows once and solves a system in the active ones.
+    The dual is smooth, with as many unknowns as X has columns. The code uses the rows whose inner product with the dual
+    point exceeds lambda in magnitude, the active set. Newton's method needs about twenty steps, each with one pass over
+    all rows and one linear system in the active rows.
 
     Parameters
     ----------
     alpha : float, default=50.0
-        How much fidelity counts.
+        Weight of fidelity.
     l1_ratio : float, default=0.95
         Share lambda of the l1 norm, above 0 and below 1.
     tol : float, default=1e-3
-        A row is finished when the gradient of its dual is shorter than this share of the row.
+        A row has converged if the gradient of its dual is shorter than this share of the row.
     max_iter : int, default=200
-        Newton steps at most.
+        Largest number of Newton steps.
 
     References
     ----------
@@ -65,7 +66,7 @@ class ElasticNet(Solver):
         self.max_iter = max_iter
 
     def block_size(self, x: Array) -> int:
-        """As many rows as leave views and active rows in cache."""
+        """As many rows as fit into the cache with their views and active rows."""
         n, p = x.shape
         return rows_in_cache((4 * n + 2 * ACTIVE_PER_COLUMN * p * p) * x.itemsize, x)
 
@@ -77,22 +78,22 @@ class ElasticNet(Solver):
             raise InputError(f'l1_ratio={l1_ratio} must be below 1: solver="admm" is the l1 norm alone.')
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         dictionary = homogeneous(x, typical_length(x)) if affine else x
-        return lambda rows, patience: solve_elastic_net(
-            dictionary, rows, alpha, l1_ratio, tol=tol, max_iter=max_iter, patience=patience
+        return lambda rows, cancellation: solve_elastic_net(
+            dictionary, rows, alpha, l1_ratio, tol=tol, max_iter=max_iter, cancellation=cancellation
         )
 
 
 def solve_elastic_net(
-    x: Array, rows: Indices, alpha: float, l1_ratio: float, *, tol: float, max_iter: int, patience: Patience
+    x: Array, rows: Indices, alpha: float, l1_ratio: float, *, tol: float, max_iter: int, cancellation: Cancellation
 ) -> Codes:
     """Codes of the given rows (b,) of `x` (n, p).
 
-    With views u_j = y_j . d the dual of the elastic net is, as a function of d in R^p and with ridge = 1 - lambda,
+    With views u_j = y_j . d and ridge = 1 - lambda, the dual of the elastic net is the function of d in R^p
 
-        y . d - |d|^2 / (2 gamma) - |soft(u, lambda)|^2 / (2 ridge),
+        y . d - |d|^2 / (2 gamma) - |soft(u, lambda)|^2 / (2 ridge).
 
-    concave and piecewise quadratic; its gradient is y - d / gamma - sum_j c_j y_j, and c = soft(u, lambda) / ridge is
-    the code.
+    It is concave and piecewise quadratic. The code is c = soft(u, lambda) / ridge, and the gradient of the dual is
+    y - d / gamma - sum_j c_j y_j.
     """
     xp = namespace(x)
     ridge = 1 - l1_ratio
@@ -100,7 +101,7 @@ def solve_elastic_net(
     targets = x[follow(rows, x)]
     views = _views(x, targets, rows)
     peaks = xp.max(xp.abs(views), axis=1)
-    # The largest multiple of a row at which its code is zero: where the dual begins.
+    # Start the dual at the largest multiple of each row at which its code is zero.
     scale = l1_ratio / xp.where(peaks > 0, peaks, 1.0)
     point, views = targets * scale[:, None], views * scale[:, None]
     stages = alpha / STAGE ** np.arange(max(0, int(np.log(max(alpha, 1.0)) / np.log(STAGE))), -1, -1)
@@ -108,7 +109,7 @@ def solve_elastic_net(
     n_iter, converged = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
     finished = []
     for iteration in range(1, max_iter + 1):
-        patience.check()
+        cancellation.check()
         fidelity = scale * like(stages[stage], x)
         codes = (views - xp.clip(views, -l1_ratio, l1_ratio)) / ridge
         gradient = targets - point / fidelity[:, None] - codes @ x
@@ -133,14 +134,14 @@ def solve_elastic_net(
 
 
 def _views(x: Array, points: Array, own: Indices) -> Array:
-    """Inner products (b, n) of points (b, p) with all rows of `x`, zero for the row that each point belongs to."""
+    """Inner products (b, n) of points (b, p) with all rows of `x`; zero for the row of the point itself."""
     views = points @ x.T
     views[follow(np.arange(len(own)), x), follow(own, x)] = 0
     return views
 
 
 def newton_step(x: Array, codes: Array, gradient: Array, fidelity: Array, ridge: float) -> Array:
-    """Solutions (b, p) of (1 / fidelity + A'A / ridge) step = gradient, A the rows of `x` (n, p) in codes (b, n)."""
+    """Solutions (b, p) of (1 / fidelity + A'A / ridge) step = gradient; A are the rows of `x` in a code (b, n)."""
     xp = namespace(x)
     p = x.shape[1]
     owner, column = xp.nonzero(codes)
@@ -149,7 +150,7 @@ def newton_step(x: Array, codes: Array, gradient: Array, fidelity: Array, ridge:
     count = max(1, int(sizes.max()))
 
     def active_rows(first: int, last: int) -> Array:
-        """Those from `first` to `last` of each code (b, last - first, p), filled up with rows of zeros."""
+        """Active rows `first` to `last` of each code (b, last - first, p), padded with zeros."""
         taken = (rank >= first) & (rank < last)
         active = xp.zeros((len(codes), last - first, p), dtype=x.dtype, device=device(x))
         active[owner[taken], rank[taken] - first] = x[column[taken]]
@@ -157,7 +158,7 @@ def newton_step(x: Array, codes: Array, gradient: Array, fidelity: Array, ridge:
 
     diagonal = follow(np.arange(min(count, p)), x)
     if count < p:
-        # Woodbury: with fewer rows than columns their inner products are the smaller system.
+        # Woodbury: with fewer active rows than columns, the system of their inner products is smaller.
         active = active_rows(0, count)
         system = active @ xp.matrix_transpose(active)
         system[:, diagonal, diagonal] += ridge / fidelity[:, None]
@@ -181,7 +182,7 @@ def step_length(
     fidelity: Array,
     l1_ratio: float,
 ) -> Array:
-    """How far (b,) to go along Newton's steps: all the way, or half as far as often as the dual would not rise."""
+    """Lengths (b,) of Newton steps: one, halved until the dual rises enough."""
     xp = namespace(views)
     # Dual(point + t step) = value + t linear - t^2 bend - |soft(views + t change)|^2 / (2 ridge).
     linear = xp.sum((targets - point / fidelity[:, None]) * step, axis=1)

@@ -1,4 +1,4 @@
-"""Orthogonal matching pursuit, many rows at a time."""
+"""Orthogonal matching pursuit for many rows at a time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from subspaces._core.arrays import Array, Indices, follow, like, namespace, to_host
 from subspaces._core.validation import check_integer, check_positive
 from subspaces.self_expression.base import (
+    Cancellation,
     Coder,
     Codes,
-    Patience,
     Solver,
     as_csr,
     homogeneous,
@@ -17,23 +17,23 @@ from subspaces.self_expression.base import (
     typical_length,
 )
 
-# A row whose part orthogonal to those picked before is below this many rounding errors adds nothing.
+# A row adds nothing if its part orthogonal to the chosen rows is below this many rounding errors. No kept study.
 ROUNDING = 100.0
 
 
 class OMP(Solver):
-    """A given number of rows, picked greedily: orthogonal matching pursuit.
+    """A given number of rows, chosen greedily: orthogonal matching pursuit.
 
-    Each step picks the row that is most alike to what is left, and projects on all that were picked. Fastest, and the
-    graph has few edges. It wants subspaces of low dimension in a space of many: where columns are few, as the 16 of
-    penDigits, what it picks means little.
+    Each step chooses the row with the smallest angle to the residual, and projects onto all chosen rows. The fastest
+    solver; the graph has few edges. Use it for subspaces of low dimension in a space of high dimension: with few
+    columns, such as the 16 of penDigits, the chosen rows carry little information.
 
     Parameters
     ----------
     n_nonzero : int, default=5
-        Rows that a code uses at most. About the dimension of the subspaces: more of them only fit noise.
+        Largest number of rows in a code. About the dimension of the subspaces is best: more rows only fit noise.
     tol : float, default=1e-6
-        A row is finished when what is left of it is shorter than this share.
+        A row has converged if its residual is shorter than this share of the row.
 
     References
     ----------
@@ -46,7 +46,7 @@ class OMP(Solver):
         self.tol = tol
 
     def block_size(self, x: Array) -> int:
-        """As many rows as leave likeness and bases in cache."""
+        """As many rows as fit into the cache with their similarities and bases."""
         return rows_in_cache((2 * len(x) + self.n_nonzero * (x.shape[1] + self.n_nonzero)) * x.itemsize, x)
 
     def coder(self, x: Array, *, affine: bool) -> Coder:
@@ -54,13 +54,13 @@ class OMP(Solver):
         count = min(check_integer("n_nonzero", self.n_nonzero, low=1), len(x) - 1)
         tol = check_positive("tol", self.tol)
         dictionary = homogeneous(x, typical_length(x)) if affine else x
-        return lambda rows, patience: pursue(dictionary, rows, n_nonzero=count, tol=tol, patience=patience)
+        return lambda rows, cancellation: pursue(dictionary, rows, n_nonzero=count, tol=tol, cancellation=cancellation)
 
 
-def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float, patience: Patience) -> Codes:
+def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float, cancellation: Cancellation) -> Codes:
     """Codes of the given rows (b,) of `x` (n, p), with at most `n_nonzero` entries each.
 
-    Rows are orthogonalised as they are picked: y = sum_s w_s q_s, and the picked rows are triangular in the q_s.
+    Chosen rows are orthogonalised one after another: y = sum_s w_s q_s, and the chosen rows are triangular in the q_s.
     """
     xp = namespace(x)
     (b, n), p = (len(rows), len(x)), x.shape[1]
@@ -68,7 +68,7 @@ def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float, patience: Pat
     left = xp.asarray(x[own], copy=True)
     floor = tol * xp.linalg.vector_norm(left, axis=1)
     lengths = xp.linalg.vector_norm(x, axis=1)
-    # A row of zeros is like nothing.
+    # A row of zeros is never chosen.
     scale = xp.where(lengths > 0, 1 / xp.where(lengths > 0, lengths, 1.0), 0.0)
     bases = like(np.zeros((b, n_nonzero, p)), x)
     triangles = like(np.tile(np.eye(n_nonzero), (b, 1, 1)), x)
@@ -77,16 +77,16 @@ def pursue(x: Array, rows: Indices, *, n_nonzero: int, tol: float, patience: Pat
     active = xp.linalg.vector_norm(left, axis=1) > floor
     steps = np.zeros(b, np.int64)
     for step in range(n_nonzero):
-        patience.check()
-        likeness = xp.abs(left @ x.T) * scale
-        likeness[slot, own] = -1
+        cancellation.check()
+        similarity = xp.abs(left @ x.T) * scale
+        similarity[slot, own] = -1
         for before in range(step):
-            likeness[slot, picks[:, before]] = -1
-        pick = xp.argmax(likeness, axis=1)
+            similarity[slot, picks[:, before]] = -1
+        pick = xp.argmax(similarity, axis=1)
         atom = x[pick]
         parts = xp.zeros_like(weights)
         for _ in range(2):
-            # Twice is enough: rounding of the first pass is orthogonalised by the second.
+            # Twice is enough: the second pass removes the rounding errors of the first.
             again = (bases @ atom[:, :, None])[:, :, 0]
             atom = atom - (again[:, None, :] @ bases)[:, 0, :]
             parts += again
