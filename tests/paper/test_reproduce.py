@@ -1,4 +1,4 @@
-"""Runs that are kept, resumed and refused; what is measured and with what."""
+"""Stored and resumed runs, measurements, and the plan of the experiments."""
 
 import json
 import os
@@ -40,14 +40,14 @@ def nothing(message):
 
 
 def refuse(kept, record):
-    """Check that the record is told to be damaged, by name."""
+    """Check that reading the record raises an error that names the file."""
     kept.path.write_text(json.dumps(record))
     with pytest.raises(ValueError, match=rf"{kept.experiment}\.json is damaged"):
         kept.read()
 
 
 class TestResume:
-    def test_an_interrupted_run_goes_on_where_it_was(self, tmp_path, monkeypatch):
+    def test_resume_after_interrupt(self, tmp_path, monkeypatch):
         tasks, kept, measured = [a_task(seed) for seed in range(4)], Kept(tmp_path, "synthetic"), []
 
         def interrupted(task):
@@ -64,13 +64,13 @@ class TestResume:
         messages = []
         runner.run(tasks[:4], kept, jobs=1, progress=messages.append)
         assert measured == [2, 3]
-        assert "2 of 4 draws are kept" in messages[0]
+        assert "2 of 4 draws are already stored" in messages[0]
         assert messages[1] == "synthetic: 2 draws to measure, about 2 s"
         assert re.search(r"1/2, .* left: small, kmeans, draw 2: 0.500 \(1.00 s\)", messages[2])
         assert [draw["seed"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0, 1, 2, 3]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-    def test_a_killed_run_leaves_whole_files(self, tmp_path):
+    def test_killed_run_leaves_valid_files(self, tmp_path):
         code = (
             "import sys, time\n"
             "from pathlib import Path\n"
@@ -94,7 +94,7 @@ class TestResume:
         assert [draw["seed"] for draw in draws] == list(range(len(draws)))
         assert len(draws) > 5
 
-    def test_again_measures_what_is_kept(self, tmp_path, monkeypatch):
+    def test_again_measures_stored_draws(self, tmp_path, monkeypatch):
         kept, here = Kept(tmp_path, "synthetic"), environment(1)
         kept.add(a_task(0), Outcome(0.5, 1.0, (60, 6), None), here)
         kept.add(a_task(1), Outcome(0.5, 1.0, (60, 6), None), here)
@@ -102,7 +102,7 @@ class TestResume:
         runner.run([a_task(0)], kept, jobs=1, again=True, progress=nothing)
         assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5]
 
-    def test_again_keeps_what_is_not_measured_yet(self, tmp_path, monkeypatch):
+    def test_again_keeps_old_results_until_replaced(self, tmp_path, monkeypatch):
         tasks, kept = [a_task(seed) for seed in range(3)], Kept(tmp_path, "synthetic")
         for task in tasks:
             kept.add(task, Outcome(0.5, 1.0, (60, 6), None), environment(1))
@@ -119,7 +119,7 @@ class TestResume:
 
 
 class TestProcesses:
-    def test_processes_give_what_one_process_gives(self):
+    def test_results_do_not_depend_on_processes(self):
         tasks = [a_task(seed) for seed in range(3)]
         apart = {task.seed: outcome.accuracy for task, outcome in outcomes(tasks, 2)}
         assert apart == {task.seed: measure.measure(task).accuracy for task in tasks}
@@ -129,14 +129,14 @@ class TestProcesses:
         ("data", "message"),
         [({"set": "none"}, "InputError: there is no data set 'none'"), ({"set": "tilted"}, "TypeError: tilted_sub")],
     )
-    def test_errors_are_told_and_nothing_is_left_running(self, tmp_path, jobs, data, message):
+    def test_errors_stop_all_processes(self, tmp_path, jobs, data, message):
         import multiprocessing
 
         with pytest.raises(ValueError, match=f"small, kmeans, draw 0: {message}"):
             runner.run([a_task(data=data)], Kept(tmp_path, "synthetic"), jobs=jobs, progress=nothing)
         assert not multiprocessing.active_children()
 
-    def test_a_process_that_dies_is_told(self):
+    def test_dead_process(self):
         results = outcomes([a_task(0), a_task(1)], 1)
         next(results)
         import multiprocessing
@@ -144,16 +144,16 @@ class TestProcesses:
         for child in multiprocessing.active_children():
             os.kill(child.pid, signal.SIGTERM)
             child.join()
-        with pytest.raises(OSError, match=r"fewer --jobs|Broken pipe"):
+        with pytest.raises(OSError, match=r"fewer jobs|Broken pipe"):
             list(results)
 
 
 class TestKept:
-    def test_other_parameters_or_data_are_measured_anew(self, tmp_path):
+    def test_changed_tasks_are_measured_again(self, tmp_path):
         kept = Kept(tmp_path, "synthetic")
         kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
         assert kept.missing([a_task()]) == []
-        # Where it runs and how long it may take do not change what comes out.
+        # The device does not change the result.
         assert kept.missing([a_task(device="cuda")]) == []
         for other in (
             a_task(1),
@@ -165,7 +165,7 @@ class TestKept:
         kept.add(a_task(1, data={**SMALL, "noise": 0.1}), Outcome(0.25, 1.0, (60, 6), None), environment(1))
         assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.25]
 
-    def test_a_draw_says_where_and_with_what(self, tmp_path):
+    def test_content_of_a_draw(self, tmp_path):
         kept = Kept(tmp_path, "mnist")
         kept.add(a_task(0), Outcome(0.5, 1.0, (60, 6), None), environment(1))
         kept.add(a_task(1), Outcome(0.5, 0.1, (60, 6), "a device"), environment(2))
@@ -195,16 +195,16 @@ class TestKept:
             (b'{"experiment": "synthetic", "format": 1, "environments": [], "cells": {"a": {"b": {}}}}', "damaged"),
         ],
     )
-    def test_damaged_and_foreign_files_are_refused(self, tmp_path, content, message):
+    def test_damaged_and_foreign_files_raise(self, tmp_path, content, message):
         kept = Kept(tmp_path, "synthetic")
         kept.path.write_bytes(content)
         with pytest.raises(ValueError, match=message) as caught:
             kept.read()
         assert "synthetic.json" in str(caught.value)
-        assert "--out" in str(caught.value)
+        assert "another folder" in str(caught.value)
         assert "\n" not in str(caught.value)
 
-    def test_draws_out_of_range_are_damage(self, tmp_path):
+    def test_draws_out_of_range_raise(self, tmp_path):
         kept = Kept(tmp_path, "synthetic")
         kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
         good = json.loads(kept.path.read_text())
@@ -219,14 +219,14 @@ class TestKept:
     @pytest.mark.parametrize(
         "tags", [[], {"series": ["fls"]}, {"curve": []}, {"value": None}, {"value": "1"}, {"value": 10**400}]
     )
-    def test_tags_that_no_picture_can_show_are_damage(self, tmp_path, tags):
+    def test_invalid_tags_raise(self, tmp_path, tags):
         kept = Kept(tmp_path, "tradeoff")
         kept.add(a_task(), Outcome(0.5, 1.0, (60, 6), None), environment(1))
         bad = json.loads(kept.path.read_text())
         bad["cells"]["small"]["kmeans"]["tags"] = tags
         refuse(kept, bad)
 
-    def test_environments_are_checked(self, tmp_path):
+    def test_invalid_environments_raise(self, tmp_path):
         kept, good = Kept(tmp_path, "synthetic"), environment(1)
         for bad in (
             "x",
@@ -250,25 +250,25 @@ class TestKept:
 
 
 class TestMeasure:
-    def test_the_seed_draws_data_and_method(self):
+    def test_seed_of_data_and_method(self):
         first, again, other = (load(SMALL, seed)[0] for seed in (0, 0, 1))
         assert np.array_equal(first, again)
         assert not np.array_equal(first, other)
 
     @pytest.mark.parametrize("key", METHODS)
-    def test_every_method_can_be_built_and_told(self, key):
+    def test_build_every_method(self, key):
         spec = METHODS[key].spec(2)
         assert build(spec, 2, 0) is not None
-        told = parameters(spec, 2)
-        json.dumps(told)
-        assert not any("random_state" in name for name in told)
-        assert METHODS[key].told_dim == ("told d" in METHODS[key].title)
-        if METHODS[key].told_dim:
-            assert told["subspace_dim"] == 2
-        elif "subspace_dim" in told:
-            assert told["subspace_dim"] == "auto"
+        found = parameters(spec, 2)
+        json.dumps(found)
+        assert not any("random_state" in name for name in found)
+        assert METHODS[key].given_dim == ("given d" in METHODS[key].title)
+        if METHODS[key].given_dim:
+            assert found["subspace_dim"] == 2
+        elif "subspace_dim" in found:
+            assert found["subspace_dim"] == "auto"
 
-    def test_seconds_are_of_one_thread(self, monkeypatch):
+    def test_time_with_one_thread(self, monkeypatch):
         from subspaces._core.threads import n_threads
 
         class Model:
@@ -285,7 +285,7 @@ class TestMeasure:
         assert outcome.accuracy == 0.5
 
     @pytest.mark.parametrize("angle", [10, 45, 90])
-    def test_tilted_subspaces_have_their_angle(self, angle):
+    def test_angle_of_tilted_subspaces(self, angle):
         from subspaces.metrics import principal_angles
 
         rows, classes = tilted_subspaces(angle, 2, 8, 3, noise=0.0, outliers=0.1, random_state=0)
@@ -296,25 +296,25 @@ class TestMeasure:
 
 
 class TestPlan:
-    def test_the_paper_has_sixteen_cells(self):
+    def test_number_of_cells(self):
         assert sum(len(table.cells) for table in TABLES) == 16
         assert len({cell.name for table in TABLES for cell in table.cells}) == 16
 
-    def test_faces_are_whitened_but_for_codes(self):
+    def test_faces_drop_components_except_for_codes(self):
         drops = {task.method: task.data["drop_components"] for task in table_tasks("faces", PAPER_METHODS, 1, "cpu")}
         assert drops == {key: 0 if key in ("ssc", "sssc") else 2 for key in PAPER_METHODS}
 
-    def test_only_large_cells_of_ssc_go_to_the_device(self):
+    def test_large_cells_of_ssc_use_the_device(self):
         tasks = [t for name in ("synthetic", "mnist", "pendigits") for t in table_tasks(name, PAPER_METHODS, 1, "cuda")]
         moved = [(task.cell, task.method) for task in tasks if task.device == "cuda"]
         assert len(moved) == 6
         assert {method for _, method in moved} == {"ssc"}
 
-    def test_draws_of_the_paper(self):
+    def test_number_of_draws(self):
         assert len(table_tasks("synthetic", ["fls"], None, "cpu")) == 80
         assert len(table_tasks("synthetic", ["fls"], 2, "cpu")) == 16
 
-    def test_every_task_has_a_name_of_its_own(self):
+    def test_task_names_are_unique(self):
         for tasks in (
             table_tasks("mnist", PAPER_METHODS, None, "cpu"),
             robustness_tasks(["fls", "kmeans"], None),
@@ -323,13 +323,13 @@ class TestPlan:
             assert len({(task.cell, task.method, task.seed) for task in tasks}) == len(tasks)
             assert all(task.weight > 0 for task in tasks)
 
-    def test_curves_reach_as_far_as_they_say(self):
+    def test_ends_of_curves(self):
         data = {(task.tags["curve"], task.tags["value"]): task.data for task in robustness_tasks(["fls"], 1)}
         assert data["outliers", 0.6]["outliers"] == 0.6
         assert data["sizes", 20]["points_per_subspace"] == [400, 89, 20]
         assert data["dimensions", 8]["dims"] == [1, 5, 9]
 
-    def test_longer_times_are_told_in_longer_units(self):
+    def test_units_of_time(self):
         assert [runner.shown_time(value) for value in (5, 120, 7200)] == ["5 s", "2 min", "2.0 h"]
         assert rough_seconds("ssc", 54_077, 80) > rough_seconds("fls", 54_077, 80)
 
@@ -358,7 +358,7 @@ def printed_cell(text):
 
 
 @pytest.mark.skipif(not PAPER.exists(), reason="the source of the paper is not here")
-def test_the_paper_is_transcribed_letter_by_letter():
+def test_published_numbers_match_the_source():
     tables = printed_tables()
     ours = {name: {method: list(row) for method, row in table.items()} for name, table in published.PUBLISHED.items()}
     assert ours["synthetic 5%"] == tables["synthetic5"]

@@ -1,4 +1,4 @@
-"""Tables and pages from kept results, and the command as a user meets it."""
+"""Tables and pages from stored results, and the command."""
 
 import json
 import os
@@ -63,52 +63,52 @@ def rows_of(records, index):
 
 
 class TestGrid:
-    def test_cells_hold_mean_spread_and_paper(self, records):
+    def test_content_of_cells(self, records):
         cell = rows_of(records, 0)["FLS"].cells[0]
         assert (cell.accuracy, cell.seconds, cell.spread, cell.notes) == ("0.991", "2.0 s", "0.990–0.992", ())
         assert cell.paper == "0.99 (15 s)"
         assert rows_of(records, 0)["SSC"].cells[5].paper == "N/A"
         assert rows_of(records, 0)["SSC"].cells[0].paper == "0.76 (18,993 s)"
 
-    def test_best_and_fastest_win_among_equals(self, records):
+    def test_best_and_fastest(self, records):
         rows = rows_of(records, 0)
         best = [title for title, row in rows.items() if row.cells[0].best]
-        # Ties all win; those told d are compared among themselves.
-        assert best == ["FLS", "SSSC", "FLS.paper, told d"]
+        # All ties are marked; methods given d are compared with each other.
+        assert best == ["FLS", "SSSC", "FLS.paper, given d"]
         # Time on a device does not count.
         assert not rows["SSC"].cells[0].fastest
         assert [title for title, row in rows.items() if row.cells[0].fastest] == [
-            "FLS", "LBF", "SSSC", "LBF as published, told d",
+            "FLS", "LBF", "SSSC", "LBF as published, given d",
         ]  # fmt: skip
 
-    def test_what_is_unlike_is_said(self, records):
+    def test_notes_of_cells(self, records):
         assert rows_of(records, 0)["SSC"].cells[0].notes == ("on H<2>00 | *GPU*",)
         assert rows_of(records, 1)["FLS"].cells[0].notes == ("2 of 10 draws",)
         assert rows_of(records, 2)["spectral clustering"].cells[0].notes == ("not run: too many rows",)
 
-    def test_more_draws_than_the_paper_has(self, tmp_path):
+    def test_additional_draws(self, tmp_path):
         keep(tmp_path, "faces", paper_tables.table_tasks("faces", ["lbf"], 12, "cpu"))
         assert rows_of(page.read_records(tmp_path), 0)["LBF"].cells[0].notes == ("12 draws",)
 
-    def test_results_of_other_parameters_are_marked_and_win_nothing(self, tmp_path):
+    def test_results_with_other_parameters(self, tmp_path):
         record = keep(tmp_path, "pendigits", paper_tables.table_tasks("pendigits", ["fls", "lbf"], 5, "cpu"))
         record["cells"]["penDigits"]["fls"]["fingerprint"] = "another"
         rows = rows_of({"pendigits": record}, 0)
         assert rows["FLS"].cells[0].notes == ("other parameters",)
         assert [rows[title].cells[0].best for title in ("FLS", "LBF")] == [False, True]
 
-    def test_the_paper_has_no_other_methods(self):
-        with pytest.raises(ValueError, match="no row of k-means"):
+    def test_methods_without_published_results(self):
+        with pytest.raises(ValueError, match="no results of k-means"):
             paper_tables.TABLES[0].printed(METHODS["kmeans"], paper_tables.TABLES[0].cells[0])
 
-    def test_parts_of_a_table_stand_side_by_side(self, records):
+    def test_parts_of_a_table_are_joined(self, records):
         titles = [each.title for each in grid.grids(records)]
         assert titles[1] == "Table 4. Extended Yale B, 10 draws; penDigits, 5 draws"
         assert grid.grids(records)[1].columns == ("Extended Yale B, 8 persons", "penDigits")
         assert len(titles) == 3
         assert rows_of(records, 1)["LBF"].cells[1] == grid.Shown(paper="0.53 (13.33 s)")
 
-    def test_seconds_have_two_digits_or_so(self):
+    def test_digits_of_seconds(self):
         assert [grid.seconds_text(value) for value in (0.046, 1.26, 12.7, 2000)] == [
             "0.05 s", "1.3 s", "13 s", "2,000 s",
         ]  # fmt: skip
@@ -121,7 +121,7 @@ class TestPages:
         assert "Table 3. MNIST" in text
         assert "N/A" in text
 
-    def test_html_is_escaped_and_needs_nothing_else(self, records):
+    def test_html_is_escaped_and_self_contained(self, records):
         html = page.html(records, {"tradeoff": b"\x89PNG"})
         assert "H&lt;2&gt;00 | *GPU*" in html
         assert "H<2>" not in html
@@ -129,7 +129,7 @@ class TestPages:
         assert '<small class="paper">paper 0.99 (15 s)</small>' in html
         assert 'src="data:image/png;base64,iVBORw' in html
         assert "http" not in html
-        assert html.count('<tr class="told">') == 6
+        assert html.count('<tr class="given">') == 6
 
     def test_markdown_is_escaped(self, records):
         text = page.markdown(records, {"robustness": "robustness.png"}, "make reproduce")
@@ -139,20 +139,19 @@ class TestPages:
         tables = [line for line in text.splitlines() if line.startswith("|")]
         assert {line.replace("\\|", "").count("|") for line in tables} == {4, 5, 8}
 
-    def test_pages_tell_how_it_was_measured(self, records):
+    def test_notes_on_the_pages(self, records):
         for text in (page.html(records, {}), page.markdown(records, {}, "make reproduce")):
             assert "one core" in text
             assert "2 processes of 1 BLAS thread each" in text
-            assert "old d” marks" in text
-            assert "given d, the dimension of the subspaces, for each data set" in text
-            assert "FLS, LBF, SSC and SSSC are untuned" in text
-            assert "very number is untuned" not in text
+            assert "iven d” marks" in text
+            assert "given d, the dimension of the subspaces, as in the paper" in text
+            assert "FLS, LBF, SSC and SSSC are not tuned" in text
 
-    def test_no_results_no_tables(self, tmp_path):
+    def test_no_results(self, tmp_path):
         assert page.read_records(tmp_path) == {}
         assert grid.grids({}) == []
 
-    def test_pages_of_curves_alone(self, tmp_path):
+    def test_pages_with_curves_only(self, tmp_path):
         keep(tmp_path, "robustness", robustness.robustness_tasks(["fls"], 1)[:2])
         assert "Table" not in page.markdown(page.read_records(tmp_path), {}, "make reproduce")
 
@@ -170,7 +169,7 @@ class TestPictures:
         record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(tradeoff.TRADEOFF_METHODS, 1))
         assert pictures.draw_tradeoff(record).startswith(b"\x89PNG")
 
-    def test_series_of_another_experiment_are_left_out(self, tmp_path):
+    def test_unknown_series_are_ignored(self, tmp_path):
         record = keep(tmp_path, "tradeoff", tradeoff.tradeoff_tasks(["fls"], 1)[:2])
         for entry in record["cells"]["(4, 5, 6) in R¹⁰, 30 % outliers"].values():
             entry["tags"]["series"] = "kmeans"
@@ -188,11 +187,11 @@ class TestDocs:
 
         return tables
 
-    def test_the_page_comes_from_the_kept_results(self, tables):
+    def test_docs_page_is_up_to_date(self, tables):
         made, file = tables.paper_page(), ROOT / "docs" / "paper.md"
         assert (file.read_text() if file.exists() else None) == made
 
-    def test_a_page_is_made_of_what_is_kept(self, tables, results, tmp_path):
+    def test_page_of_stored_results(self, tables, results, tmp_path):
         assert tables.paper_page(tmp_path) is None
         assert "Table 4" in tables.paper_page(results)
 
@@ -203,7 +202,7 @@ def quick(monkeypatch):
     monkeypatch.setattr("subspaces.paper.reproduce.data.fetch", lambda names: None)
 
 
-def nobody_left(group):
+def no_process_left(group):
     """Whether all processes of the group end; Python's own tracker of resources takes a moment."""
     for _ in range(100):
         try:
@@ -215,7 +214,7 @@ def nobody_left(group):
 
 
 class TestCommand:
-    def test_it_prints_tables_and_keeps_results(self, tmp_path, quick, capsys):
+    def test_tables_and_stored_results(self, tmp_path, quick, capsys):
         out = tmp_path / "new" / "folder"
         arguments = ["reproduce", "synthetic", "faces", "--draws", "1", "--jobs", "1", "--methods", "fls,LBF"]
         assert cli.main([*arguments, "--out", str(out)]) == 0
@@ -230,14 +229,14 @@ class TestCommand:
         assert again.out == captured.out
         assert again.err.count(" left: ") == 0
 
-    def test_curves_are_drawn(self, tmp_path, quick, capsys):
+    def test_figures_of_curves(self, tmp_path, quick, capsys):
         arguments = ["reproduce", "robustness", "tradeoff", "--draws", "1", "--jobs", "1", "--methods", "fls"]
         assert cli.main([*arguments, "--out", str(tmp_path)]) == 0
-        assert capsys.readouterr().out.count("picture: ") == 2
+        assert capsys.readouterr().out.count("figure: ") == 2
         for name in ("robustness.png", "tradeoff.png"):
             assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
-    def test_theory_is_kept_and_drawn(self, tmp_path, monkeypatch, capsys):
+    def test_theory(self, tmp_path, monkeypatch, capsys):
         asked = []
 
         def curves(*, small, random_state, progress):
@@ -271,17 +270,17 @@ class TestCommand:
         ],
         ids=["nothing", "no families", "lists", "empty", "sizes"],
     )
-    def test_damaged_curves_are_told_before_work_begins(self, tmp_path, curves, quick, monkeypatch, capsys):
+    def test_damaged_curves_raise_early(self, tmp_path, curves, quick, monkeypatch, capsys):
         from subspaces.paper.reproduce.theory import ARGUMENTS
 
         record = {"experiment": "theory", "format": 1, "environments": [], "fingerprint": fingerprint(ARGUMENTS)}
         (tmp_path / "theory.json").write_text(json.dumps({**record, "curves": curves}))
         monkeypatch.setattr(measure, "measure", lambda task: pytest.fail("work was done"))
         assert cli.main(["reproduce", "theory", "faces", "--jobs", "1", "--out", str(tmp_path)]) == 2
-        assert "theory.json is damaged: move it away" in capsys.readouterr().err.splitlines()[-1]
+        assert "theory.json is damaged: delete or move it" in capsys.readouterr().err.splitlines()[-1]
         assert [path.name for path in tmp_path.iterdir()] == ["theory.json"]
 
-    def test_an_interrupt_keeps_what_is_done(self, tmp_path, quick, monkeypatch, capsys):
+    def test_interrupt_keeps_finished_draws(self, tmp_path, quick, monkeypatch, capsys):
         def interrupted(task):
             if task.seed == 2:
                 raise KeyboardInterrupt
@@ -293,45 +292,45 @@ class TestCommand:
         assert capsys.readouterr().err.splitlines()[-1] == "interrupted"
         monkeypatch.setattr(measure, "measure", fake)
         assert cli.main(arguments) == 0
-        assert "2 of 10 draws are kept" in capsys.readouterr().err
+        assert "2 of 10 draws are already stored" in capsys.readouterr().err
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")
-    def test_an_interrupt_stops_every_process(self, tmp_path):
+    def test_interrupt_stops_all_processes(self, tmp_path):
         arguments = ["reproduce", "synthetic", "--jobs", "2", "--methods", "lbf-paper", "--out", str(tmp_path)]
         process = subprocess.Popen(
             [sys.executable, "-m", "subspaces", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         while " left: " not in process.stderr.readline():
             assert process.poll() is None
-        # As the terminal does: to the whole group.
+        # Send the signal to the whole group, as a terminal does.
         os.killpg(process.pid, signal.SIGINT)
         assert process.communicate(timeout=20)[1].splitlines()[-1] == "interrupted"
         assert process.returncode == 130
-        assert nobody_left(process.pid)
+        assert no_process_left(process.pid)
         assert Kept(tmp_path, "synthetic").read()["cells"]
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["nothing"], "there is no such table"),
+            (["nothing"], "is not an experiment"),
             (["faces", "--methods", "fls,nothing"], "nothing is not known"),
-            (["faces", "--methods", ","], "names no method"),
-            (["faces", "--methods", ""], "--methods '' names no method"),
+            (["faces", "--methods", ","], "is empty"),
+            (["faces", "--methods", ""], "methods='' is empty"),
             (["--methods", "ssc,ssc,x,y"], "x, y are not known"),
-            (["faces", "--methods", "kmeans"], "has none of them"),
-            (["faces", "--draws", "0"], "--draws 0"),
-            (["--draws", "99999999999"], "--draws 99999999999 must be between 1 and 1,000"),
-            (["faces", "--jobs", "-1"], "--jobs -1"),
+            (["faces", "--methods", "kmeans"], "offers only fls"),
+            (["faces", "--draws", "0"], "draws=0"),
+            (["--draws", "99999999999"], "draws=99999999999 must be between 1 and 1,000"),
+            (["faces", "--jobs", "-1"], "jobs=-1"),
         ],
     )
-    def test_mistakes_are_told_in_one_line(self, arguments, message, tmp_path, capsys):
+    def test_invalid_arguments(self, arguments, message, tmp_path, capsys):
         assert cli.main(["reproduce", *arguments, "--out", str(tmp_path)]) == 2
         error = capsys.readouterr().err
         assert message in error
         assert error.count("\n") == 1
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_damaged_file_is_told_before_work_begins(self, tmp_path, quick, monkeypatch, capsys):
+    def test_damaged_file_raises_early(self, tmp_path, quick, monkeypatch, capsys):
         (tmp_path / "faces.json").write_text("{")
         monkeypatch.setattr(measure, "measure", lambda task: pytest.fail("work was done"))
         for table in ("faces", "synthetic"):
@@ -340,14 +339,14 @@ class TestCommand:
             assert "faces.json is damaged" in error
             assert error.count("\n") == 1
 
-    def test_methods_that_a_table_does_not_have_are_told(self, tmp_path, quick, capsys):
+    def test_skipped_methods_are_reported(self, tmp_path, quick, capsys):
         arguments = ["--methods", "fls,kmeans", "--draws", "1", "--jobs", "1", "--out", str(tmp_path)]
         assert cli.main(["reproduce", "faces", "beyond", *arguments]) == 0
         error = capsys.readouterr().err
-        assert "faces: without kmeans, as it has fls, lbf" in error
-        assert "beyond: without" not in error
+        assert "faces: skipping kmeans; available methods are fls, lbf" in error
+        assert "beyond: skipping" not in error
 
-    def test_some_methods_do_not_ask_for_the_theory(self, tmp_path, quick, monkeypatch):
+    def test_selected_methods_skip_the_theory(self, tmp_path, quick, monkeypatch):
         asked = []
         monkeypatch.setattr(
             "subspaces.paper.reproduce.theory.reproduce_theory", lambda out, **options: asked.append(out)
@@ -360,7 +359,7 @@ class TestCommand:
         assert asked == [tmp_path]
 
     @pytest.mark.parametrize("name", ["paper.html", "synthetic.json", "tradeoff.png"])
-    def test_folders_where_files_go(self, name, tmp_path, quick, monkeypatch, capsys):
+    def test_folder_in_place_of_a_file(self, name, tmp_path, quick, monkeypatch, capsys):
         (tmp_path / name).mkdir()
         monkeypatch.setattr(measure, "measure", lambda task: pytest.fail("work was done"))
         assert cli.main(["reproduce", "synthetic", "--jobs", "1", "--out", str(tmp_path)]) == 2
@@ -368,28 +367,28 @@ class TestCommand:
         assert f"{name} is a folder" in error
         assert error.count("\n") == 1
 
-    def test_a_folder_that_is_a_file(self, tmp_path, quick, capsys):
+    def test_file_in_place_of_the_folder(self, tmp_path, quick, capsys):
         (tmp_path / "file").write_text("")
         assert cli.main(["reproduce", "faces", "--out", str(tmp_path / "file")]) == 2
-        assert "name a folder" in capsys.readouterr().err
+        assert "choose a folder" in capsys.readouterr().err
 
-    def test_missing_data_are_told_before_work_begins(self, tmp_path, monkeypatch, capsys):
+    def test_missing_data_raise_early(self, tmp_path, monkeypatch, capsys):
         monkeypatch.setenv("SUBSPACES_DATA", str(tmp_path / "none"))
         assert cli.main(["reproduce", "faces", "--out", str(tmp_path)]) == 2
         error = capsys.readouterr().err
         assert "yaleb_48x42.npz" in error
         assert error.count("\n") == 1
 
-    def test_a_device_that_is_not_there(self, tmp_path, quick, monkeypatch, capsys):
+    def test_missing_device(self, tmp_path, quick, monkeypatch, capsys):
         monkeypatch.setitem(sys.modules, "torch", None)
         assert cli.main(["reproduce", "faces", "--device", "cuda", "--out", str(tmp_path)]) == 2
         assert "needs torch" in capsys.readouterr().err
 
-    def test_everything_is_the_default(self):
+    def test_default_is_all_experiments(self):
         assert command.chosen_experiments([]) == command.chosen_experiments(["all"]) == list(page.EXPERIMENTS)
         assert command.chosen_experiments(["mnist", "mnist", "faces"]) == ["mnist", "faces"]
 
-    def test_help_loads_nothing_heavy(self):
+    def test_help_imports_no_heavy_packages(self):
         code = (
             "import sys, json\nfrom subspaces.cli import main\n"
             "try:\n    main(['reproduce', '--help'])\nexcept SystemExit:\n    pass\n"

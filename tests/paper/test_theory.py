@@ -56,7 +56,7 @@ def product_deviations(features, x, first, second):
 
 class TestKernelError:
     @every_family
-    def test_falls_with_the_square_root_of_the_number_of_features(self, features):
+    def test_slope_is_minus_one_half(self, features):
         # Waves of different pairs are almost independent, bumps are not: there, draws must make up for it.
         n_draws = 20 if isinstance(features, FourierFeatures) else 500
         found = theory.kernel_error(planes(300), features, n_draws=n_draws, n_pairs=150, random_state=0)
@@ -65,7 +65,7 @@ class TestKernelError:
         assert found.to_dict()["slopes"]["rms"] == pytest.approx(-0.5, abs=0.07)
 
     @every_family
-    def test_has_the_size_of_a_mean_of_independent_draws(self, features, monkeypatch):
+    def test_size_of_the_error(self, features, monkeypatch):
         x = planes(70)
         pairs = np.divmod(np.arange(len(x) ** 2), len(x))
         monkeypatch.setattr("subspaces.paper.theory.kernel.sample_pairs", lambda n, count, rng: pairs)
@@ -75,7 +75,7 @@ class TestKernelError:
         assert (found.measures["max"] > found.measures["rms"]).all()
 
     @every_family
-    def test_stays_below_the_bound(self, features):
+    def test_bound(self, features):
         found = theory.kernel_error(planes(200), features, random_state=0)
         assert (found.errors < found.bounds["paper"][:, None]).all()
         # Not by so much that it says nothing.
@@ -91,20 +91,20 @@ class TestKernelError:
         ],
         ids=["laplacian", "own frequencies", "uniform", "custom"],
     )
-    def test_other_maps_follow_the_same_law(self, features):
+    def test_slope_of_other_maps(self, features):
         options = {"n_features": (16, 64, 256), "n_draws": 20, "n_pairs": 60, "n_reference": 8000, "random_state": 0}
         found = theory.kernel_error(planes(100), features, **options)
         assert found.slope == pytest.approx(-0.5, abs=0.1)
         assert ("paper" in found.bounds) == (not isinstance(features, CustomFeatures))
 
-    def test_sigma_is_settled_once(self):
+    def test_sigma_is_chosen_once(self):
         x = planes(200)
         found = theory.kernel_error(x, LandmarkFeatures(50, landmarks="random"), n_draws=50, random_state=0)
         assert isinstance(found.parameters["sigma"], float)
         assert found.slope == pytest.approx(-0.5, abs=0.1)
 
     @every_family
-    def test_does_not_depend_on_the_number_of_rows(self, features):
+    def test_independent_of_the_number_of_rows(self, features):
         options = {"n_features": 64, "n_pairs": 300, "n_reference": 200, "fixed_measure": True, "random_state": 0}
         n_draws = 30 if isinstance(features, FourierFeatures) else 200
         found = theory.kernel_error_by_rows(planes(8000), features, n_rows=(500, 8000), n_draws=n_draws, **options)
@@ -126,7 +126,7 @@ class TestKernelError:
 
 class TestSources:
     @pytest.mark.parametrize("name", ["landmarks", "subspaces"])
-    def test_a_draw_takes_points_of_the_measure(self, name):
+    def test_draws_are_points_of_the_measure(self, name):
         x = planes(120)
         source = make_source(FAMILIES[name], x, n_reference=1000, rng=np.random.RandomState(0))
         assert isinstance(source, ManyPoints)
@@ -137,7 +137,7 @@ class TestSources:
         np.testing.assert_allclose(psi, whole[:, index] * np.sqrt(120 / 40), atol=1e-12)
 
     @every_family
-    def test_pairs_are_entries(self, features):
+    def test_pairs_equal_matrix_entries(self, features):
         x = planes(90)
         source = make_source(features, x, n_reference=50, rng=np.random.RandomState(0))
         first, second = np.arange(80), np.arange(80)[::-1] + 10
@@ -148,12 +148,12 @@ class TestSources:
             psi = source.draw(size, rng).transform(x)
             np.testing.assert_allclose(found[:, place], (psi @ psi.T)[first, second], atol=1e-12)
 
-    def test_landmark_kernel_is_that_of_all_rows(self):
+    def test_landmark_kernel_uses_all_rows(self):
         x = planes(100)
         source = make_source(FAMILIES["landmarks"], x, n_reference=500, rng=np.random.RandomState(0))
         np.testing.assert_allclose(source.matrix(x, x), exact.landmark_kernel(x, x, points=x, sigma=0.5), atol=1e-12)
 
-    def test_k_means_is_fitted_again(self):
+    def test_kmeans_landmarks_are_fitted_again(self):
         source = make_source(LandmarkFeatures(sigma=0.5), planes(100), n_reference=60, rng=np.random.RandomState(0))
         assert isinstance(source, FittedMaps)
         assert source.reference == "60 features"
@@ -173,7 +173,7 @@ def slow_sine(a, b):
 class TestEigenspaces:
     @every_family
     @pytest.mark.parametrize("count", [2, 3])
-    def test_is_that_of_the_matrix(self, features, count):
+    def test_equals_the_eigenspace_of_the_matrix(self, features, count):
         x = planes(150)
         source = make_source(features, x, n_reference=500, rng=np.random.RandomState(0))
         found = exact_eigenspace(source, x, count)
@@ -200,13 +200,13 @@ class TestEigenspaces:
                 assert error == pytest.approx(slow_sine(vectors, slow_eigenspace(psi @ psi.T, 2)[0]), abs=1e-6)
 
     @every_family
-    def test_falls_with_the_square_root_of_the_number_of_features(self, features):
+    def test_slope_is_minus_one_half(self, features):
         found = theory.eigenspace_error(planes(300), features, n_features=(64, 256, 1024), n_draws=20, random_state=0)
         assert found.slope == pytest.approx(-0.5, abs=0.12)
         assert found.parameters["gap"] > 0.3
 
     @every_family
-    def test_does_not_depend_on_the_number_of_rows(self, features):
+    def test_independent_of_the_number_of_rows(self, features):
         found = theory.eigenspace_error_by_rows(
             planes(1600), features, n_rows=(200, 1600), n_features=128, n_draws=25, n_reference=200,
             fixed_measure=True, random_state=0,
@@ -215,7 +215,7 @@ class TestEigenspaces:
         assert max(found.parameters["gaps"]) < 1.1 * min(found.parameters["gaps"])
 
     @pytest.mark.parametrize("neighborhood", [20, "beta2"])
-    def test_flats_that_are_refitted_change_with_the_rows(self, neighborhood):
+    def test_refitted_flats_depend_on_the_rows(self, neighborhood):
         """The same number of neighbours among more rows spans less, down to the noise: another measure."""
         features = clone(FAMILIES["subspaces"]).set_params(neighborhood=neighborhood)
         options = {"n_rows": (500, 20_000), "n_features": 32, "n_draws": 1, "n_reference": 100, "random_state": 0}
@@ -226,20 +226,20 @@ class TestEigenspaces:
         assert fixed[1] > 0.96 * fixed[0]
         assert refitted[1] < 0.93 * refitted[0]
 
-    def test_rows_without_positive_degree_are_not_measured(self):
+    def test_rows_without_positive_degree_give_nan(self):
         far = np.vstack([planes(60), [[30.0] * 6]])
         found = theory.eigenspace_error(far, FourierFeatures(sigma=0.3), n_features=[8], n_draws=10, random_state=0)
         assert np.isnan(found.errors).any()
         assert None in found.to_dict()["measures"]["sine"][0]
 
-    def test_rows_that_are_far_apart_are_told(self):
+    def test_rows_far_apart_raise(self):
         X, _ = make_subspaces((2, 2), 6, random_state=0)
         for function in (theory.eigenspace_error, theory.landmarks_needed):
             options = {"n_clusters": 2} if function is theory.landmarks_needed else {}
             with pytest.raises(ValueError, match="raise sigma or scale X"):
                 function(10 * X, feature_map=FourierFeatures(sigma=1.0), random_state=0, **options)
 
-    def test_draws_whose_eigenvalues_are_alike_are_not_measured(self, monkeypatch):
+    def test_draws_that_do_not_converge_give_nan(self, monkeypatch):
         from scipy.sparse.linalg import ArpackNoConvergence
 
         from subspaces.paper.theory import eigenspace
@@ -266,7 +266,7 @@ class TestCurve:
         assert curve.slope_error == pytest.approx(0, abs=1e-12)
         assert curve.ratio == pytest.approx(100**0.7)
 
-    def test_draws_that_were_not_measured_do_not_count(self):
+    def test_nan_draws_are_ignored(self):
         table = np.array([[1.0, np.nan], [0.1, 0.1]])
         curve = theory.Curve("error", "n_features", np.array([1, 100]), {"max": table})
         assert curve.slope == pytest.approx(-0.5)
@@ -275,18 +275,18 @@ class TestCurve:
         assert curve.slope_error == pytest.approx(np.log(2) / np.log(100) / 2)
 
     @pytest.mark.parametrize("table", [[[0.0], [0.0]], [[0.0], [1.0]], [[np.nan], [np.nan]]])
-    def test_no_ratio_to_nothing(self, table):
+    def test_ratio_with_zero_is_nan(self, table):
         curve = theory.Curve("error", "n_features", np.array([1, 100]), {"max": np.array(table)})
         assert curve.to_dict()["ratio"] is None
 
-    def test_survives_json(self):
+    def test_json_roundtrip(self):
         found = theory.kernel_error(planes(60), FAMILIES["fourier"], n_features=(8, 16), n_draws=3, random_state=0)
         again = theory.Curve.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
         assert again.to_dict() == found.to_dict()
         np.testing.assert_array_equal(again.errors, found.errors)
 
     @every_family
-    def test_same_seed_same_figures(self, features):
+    def test_same_seed_same_result(self, features):
         options = {"n_features": (8, 32), "n_draws": 2}
         first, second, other = (
             theory.kernel_error(planes(80), features, **options, random_state=seed).errors for seed in (1, 1, 2)
@@ -315,11 +315,11 @@ class TestBadInput:
             (theory.perturbation, {"n_features": [-1]}, "n_features=-1"),
         ],
     )
-    def test_values_are_named(self, function, options, message):
+    def test_invalid_values(self, function, options, message):
         with pytest.raises(ValueError, match=message):
             function(self.X, FAMILIES["landmarks"], **options)
 
-    def test_arrays_are_numbers_too(self):
+    def test_arrays_of_counts(self):
         for counts in (np.array(16), np.array([16])):
             found = theory.kernel_error(self.X, FAMILIES["fourier"], n_features=counts, n_draws=2, random_state=0)
             assert found.sizes.tolist() == [16]
@@ -327,7 +327,7 @@ class TestBadInput:
             theory.kernel_error(self.X, FAMILIES["fourier"], n_features=np.array(16.5))
 
     @pytest.mark.parametrize("function", [theory.kernel_error, theory.eigenspace_error, theory.perturbation])
-    def test_maps_that_cannot_be_asked(self, function):
+    def test_invalid_maps(self, function):
         with pytest.raises(ValueError, match="n_nearest=None"):
             function(self.X, LandmarkFeatures(n_nearest=3, landmarks="random"))
         with pytest.raises(ValueError, match='use landmarks="random"'):
@@ -338,7 +338,7 @@ class TestBadInput:
             function(self.X, LandmarkFeatures(sigma=1.0))
 
     @pytest.mark.parametrize("function", [theory.kernel_error, theory.eigenspace_error, theory.perturbation])
-    def test_rows_are_checked(self, function):
+    def test_invalid_rows(self, function):
         with pytest.raises(ValueError, match="NaN"):
             function([[0.0, np.nan], [1.0, 2.0]], FourierFeatures())
         with pytest.raises(ValueError, match="n_samples=1 rows"):
@@ -351,7 +351,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"n_samples=6001 .* 3 to 3000"):
             theory.perturbation(X, FourierFeatures())
 
-    def test_nystrom_is_measured_without_a_law(self):
+    def test_nystrom(self):
         found = theory.kernel_error(self.X, NystromFeatures(sigma=2.0), n_features=(5, 20, 40), random_state=0)
         assert found.slope < -1
         assert not found.bounds

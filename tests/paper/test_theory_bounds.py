@@ -28,7 +28,7 @@ def slow_terms(w, v):
 
 
 class TestPerturbation:
-    def test_terms_are_those_of_the_paper(self):
+    def test_terms_match_the_paper(self):
         x = planes(40)
         w = np.exp(-np.square(x[:, None] - x).sum(axis=2) / 2)
         psi = FourierFeatures(500, random_state=0).fit_transform(x)
@@ -40,7 +40,7 @@ class TestPerturbation:
         assert found["total"] == pytest.approx(np.linalg.norm(difference, 2), rel=1e-8)
         assert found["delta"] == pytest.approx(np.abs(w - v).max() / w.min())
 
-    def test_bounds_are_those_of_the_paper(self):
+    def test_bounds_match_the_paper(self):
         stated, sharp = _bounds(np.array([[0.3, 1.2]]), 4.0)
         expected = [2.0 * 0.7**-1.5 * 0.3, 0.7**-0.5 * 0.3, 0.5 / 0.7**2 * (4 + 0.3) * 0.3]
         np.testing.assert_allclose(stated[0, 0], expected)
@@ -48,7 +48,7 @@ class TestPerturbation:
         assert (sharp[0, 0] <= stated[0, 0]).all()
 
     @pytest.mark.parametrize("features", WIDE.values(), ids=WIDE)
-    def test_terms_stay_below_their_bounds(self, features):
+    def test_terms_are_within_bounds(self, features):
         found = theory.perturbation(planes(100), features, n_features=(256, 1024, 4096), random_state=0)
         assert found.holds
         assert np.isfinite(found.bounds[-1]).all()
@@ -58,14 +58,14 @@ class TestPerturbation:
         # Sixteen times the features: a quarter of every term.
         assert found.norms[-1].mean() / found.norms[0].mean() == pytest.approx(0.25, rel=0.6)
 
-    def test_a_term_above_its_bound_would_show(self):
+    def test_exceeded_bound_is_detected(self):
         found = theory.perturbation(planes(50), WIDE["landmarks"], n_features=[2000], random_state=0)
         wrong = json.loads(json.dumps(found.to_dict()))
         wrong["norms"][0][0][1] = 2 * wrong["bounds"][0][0][1]
         assert theory.Perturbation.from_dict(found.to_dict()).holds
         assert not theory.Perturbation.from_dict(wrong).holds
 
-    def test_rounding_is_no_excess(self):
+    def test_rounding_is_tolerated(self):
         found = theory.perturbation(np.ones((20, 3)), WIDE["landmarks"], n_features=[50], random_state=0)
         assert found.norms.max() < 1e-12
         assert found.holds
@@ -74,7 +74,7 @@ class TestPerturbation:
         values["bounds"] = [[[0.0] * 3] * 3]
         assert theory.Perturbation.from_dict(values).holds
 
-    def test_rows_that_are_far_apart_have_no_gap(self):
+    def test_no_gap_for_rows_far_apart(self):
         X, _ = make_subspaces((2, 2), 6, random_state=0)
         rows = (100 * X).astype(int)[:300]
         found = theory.perturbation(rows, FourierFeatures(sigma=1.0), n_features=[64], n_draws=2, random_state=0)
@@ -83,7 +83,7 @@ class TestPerturbation:
         assert np.isinf(found.vector_bound[known]).all()
         json.dumps(found.to_dict(), allow_nan=False)
 
-    def test_the_lemma_is_silent_where_the_smallest_entry_is_small(self):
+    def test_bounds_are_infinite_for_small_entries(self):
         found = theory.perturbation(planes(60), FourierFeatures(sigma=0.15), n_features=[4000], random_state=0)
         assert (found.delta > 1).all()
         assert np.isinf(found.bounds).all()
@@ -94,7 +94,7 @@ class TestPerturbation:
         assert again.holds
         np.testing.assert_array_equal(again.bounds, found.bounds)
 
-    def test_rows_without_positive_degree_are_not_measured(self):
+    def test_rows_without_positive_degree_give_nan(self):
         far = np.vstack([planes(60), [[30.0] * 6]])
         found = theory.perturbation(far, FourierFeatures(sigma=0.3), n_features=[8], n_draws=10, random_state=0)
         assert np.isnan(found.norms).any()
@@ -102,7 +102,7 @@ class TestPerturbation:
 
 class TestUniformMeasure:
     @pytest.mark.parametrize(("dim", "width", "sigma"), [(1, 3, 0.7), (2, 5, 0.5), (4, 6, 1.5)])
-    def test_estimates_scatter_about_the_closed_form(self, dim, width, sigma):
+    def test_estimates_match_the_closed_form(self, dim, width, sigma):
         found = theory.uniform_measure(dim, width, sigma=sigma, n_pairs=10, n_subspaces=1000, random_state=0)
         assert np.sqrt(np.mean(found.deviations**2)) == pytest.approx(1, abs=0.25)
         assert np.abs(found.deviations).max() < 5
@@ -116,13 +116,13 @@ class TestUniformMeasure:
         slow = [reference.monte_carlo_subspace_kernel(x, each, 2, 0.8, 4000, rng) for each in turned]
         np.testing.assert_allclose(found.closed_form, slow, rtol=0.05)
 
-    def test_opposite_vectors_are_as_near_as_equal_ones(self):
+    def test_opposite_vectors_are_equal(self):
         found = theory.uniform_measure(2, 5, n_angles=9, random_state=0)
         np.testing.assert_allclose(found.closed_form, found.closed_form[::-1], rtol=1e-10)
         assert found.closed_form.argmin() == 4
         assert found.distances[4] == pytest.approx(np.sqrt(2))
 
-    def test_survives_json(self):
+    def test_json_roundtrip(self):
         found = theory.uniform_measure(n_angles=3, n_pairs=2, n_subspaces=50, random_state=0)
         again = theory.UniformMeasure.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
         assert again.to_dict() == found.to_dict()
@@ -159,7 +159,7 @@ def kernel_errors(x, features, count, n_draws=8):
 
 class TestLandmarksNeeded:
     @every_family
-    def test_so_many_are_enough_and_no_more(self, features):
+    def test_number_is_sufficient_and_not_too_large(self, features):
         x = planes(300)
         needed = theory.landmarks_needed(x, 0.1, features, n_draws=30, random_state=0)
         assert needed.law_seen
@@ -168,7 +168,7 @@ class TestLandmarksNeeded:
         assert 0.07 < kernel_errors(x, features, needed.n_landmarks) < 0.18
 
     @every_family
-    def test_eigenspaces_are_as_near_as_was_asked(self, features):
+    def test_eigenspace_meets_the_tolerance(self, features):
         x = planes(400)
         tolerance = 0.1 if isinstance(features, FourierFeatures) else 0.02
         needed = theory.landmarks_needed(x, tolerance, features, n_clusters=2, random_state=0)
@@ -191,32 +191,32 @@ class TestLandmarksNeeded:
         assert len(known) >= 4
         assert criterion == "labels" or known[-1] == pytest.approx(25 * known[2], rel=0.01)
 
-    def test_rows_bound_the_number_of_landmarks(self):
+    def test_at_most_all_rows(self):
         x = planes(300)
         needed = theory.landmarks_needed(x, 1e-6, FAMILIES["landmarks"], random_state=0)
         assert needed.n_landmarks == 300
         assert "every row" in needed.reason
 
-    def test_does_not_grow_with_the_rows(self):
+    def test_number_does_not_grow_with_rows(self):
         counts = [
             theory.landmarks_needed(planes(n), 0.1, FAMILIES["fourier"], n_draws=10, random_state=0).n_landmarks
             for n in (500, 5000)
         ]
         assert counts[1] == pytest.approx(counts[0], rel=0.2)
 
-    def test_says_when_errors_do_not_fall(self):
-        """Features that are all the same: more of them are no better."""
+    def test_errors_that_do_not_decrease(self):
+        """Identical features: more of them do not reduce the error."""
         same = CustomFeatures(
             lambda X, w: np.cos(X @ w.T), lambda X, size, rng: np.repeat(rng.normal(size=(1, X.shape[1])), size, axis=0)
         )
         needed = theory.landmarks_needed(planes(300), 0.01, same, n_draws=20, random_state=0)
         assert needed.n_landmarks is None
         assert needed.basis == "nothing"
-        assert "No number of landmarks can be told" in str(needed)
+        assert "D cannot be estimated" in str(needed)
         assert "do not follow" in needed.reason
 
     @pytest.mark.parametrize("scale", [100, 1e4])
-    def test_says_when_sigma_is_too_small(self, scale):
+    def test_sigma_too_small(self, scale):
         X, _ = make_subspaces((2, 2), 6, random_state=0)
         needed = theory.landmarks_needed(scale * X, 0.1, FourierFeatures(sigma=1.0), n_draws=5, random_state=0)
         assert needed.n_landmarks is None
@@ -224,7 +224,7 @@ class TestLandmarksNeeded:
         assert "raise sigma" in str(needed).replace("\n", " ")
         json.dumps(needed.to_dict(), allow_nan=False)
 
-    def test_says_when_the_gap_is_too_small(self):
+    def test_gap_too_small(self):
         x = np.random.default_rng(0).normal(size=(400, 8))
         needed = theory.landmarks_needed(
             x, 0.1, FourierFeatures(sigma=3.0), n_clusters=5, pilots=(16, 32, 64), random_state=0
@@ -233,15 +233,15 @@ class TestLandmarksNeeded:
         assert needed.gap < 0.05
         assert "gap" in needed.reason
 
-    def test_says_so_of_nearest_landmarks_too(self):
+    def test_gap_too_small_for_nearest_landmarks(self):
         x = np.random.default_rng(0).normal(size=(400, 8))
         needed = theory.landmarks_needed(x, 0.1, LandmarkFeatures(n_nearest=5), n_clusters=5, n_draws=3, random_state=0)
         assert needed.n_landmarks is None
-        assert "eigenspaces are still lost" in needed.reason
+        assert "the eigenspace is still inaccurate" in needed.reason
 
     @pytest.mark.parametrize("criterion", [None, "labels"])
-    def test_of_a_fitted_estimator(self, criterion):
-        """FLS keeps the nearest flats of a row: no law, but its eigenspace and labels settle all the same."""
+    def test_fitted_estimator(self, criterion):
+        """FLS keeps the nearest flats of a row: no law is known, but eigenspace and labels converge."""
         x, _ = make_subspaces((2, 2), 6, points_per_subspace=300, noise=0.1, random_state=0)
         fls = FLS(2, subspace_dim=2, neighborhood=16, random_state=0).fit(x)
         needed = theory.landmarks_needed(x, 0.2, fls, criterion=criterion, n_draws=3, random_state=0)
@@ -254,19 +254,19 @@ class TestLandmarksNeeded:
         with pytest.raises(ValueError, match="n_nearest=None"):
             theory.landmarks_needed(x, 0.2, fls, criterion="kernel")
 
-    def test_of_the_paper(self):
+    def test_fls_paper(self):
         x = planes(500)
         fls = FLS.paper(2, subspace_dim=2, n_landmarks=60, landmarks="random", random_state=0).fit(x)
         needed = theory.landmarks_needed(x, 0.1, fls, criterion="kernel", random_state=0)
         assert needed.curve.parameters["sigma"] == fls.sigma_
         assert needed.law_seen
 
-    def test_equal_rows_need_the_fewest(self):
+    def test_equal_rows(self):
         needed = theory.landmarks_needed(np.ones((200, 4)), 0.1, LandmarkFeatures(landmarks="random"), random_state=0)
         assert needed.n_landmarks == 32
         assert needed.basis == "measured"
 
-    def test_survives_json(self):
+    def test_json_roundtrip(self):
         needed = theory.landmarks_needed(planes(200), 0.1, random_state=0)
         values = json.loads(json.dumps(needed.to_dict(), allow_nan=False))
         assert values["n_landmarks"] == needed.n_landmarks
@@ -309,28 +309,28 @@ def curves():
 
 
 class TestEverything:
-    def test_is_json(self, curves):
+    def test_json(self, curves):
         assert json.loads(json.dumps(curves, allow_nan=False)) == curves
         assert list(curves) == [
             "kernel_error", "kernel_error_by_rows", "eigenspace_error", "eigenspace_error_by_rows", "perturbation",
             "uniform_measure", "landmarks_needed",
         ]  # fmt: skip
 
-    def test_shows_what_the_paper_claims(self, curves):
+    def test_slopes_match_the_paper(self, curves):
         for name in ("Fourier", "landmarks", "subspaces"):
             assert curves["kernel_error"]["families"][name]["slope"] == pytest.approx(-0.5, abs=0.15)
             assert curves["perturbation"]["families"][name]["holds"]
             assert curves["kernel_error_by_rows"]["families"][name]["ratio"] < 1.5
 
-    def test_is_a_table(self, curves):
+    def test_table(self, curves):
         lines = theory.table(curves)
         slope = curves["kernel_error"]["families"]["landmarks"]["slope"]
         assert f"| {slope:.2f} ± " in lines[2]
         assert all(line.count("|") == 5 for line in lines[:7])
         assert "exceeded" not in lines[6]
 
-    def test_nothing_is_no_table_and_no_picture(self, tmp_path):
-        with pytest.raises(ValueError, match="curves lack eigenspace_error"):
+    def test_missing_curves_raise(self, tmp_path):
+        with pytest.raises(ValueError, match="curves lacks eigenspace_error"):
             theory.table({})
         pytest.importorskip("matplotlib")
         empty = {name: {"families": {}} for name in ("kernel_error", "kernel_error_by_rows", "eigenspace_error")}
@@ -338,14 +338,14 @@ class TestEverything:
         with pytest.raises(ValueError, match="curves is empty"):
             theory.draw(empty, tmp_path / "no.png")
 
-    def test_is_drawn(self, curves, tmp_path):
+    def test_figure(self, curves, tmp_path):
         pytest.importorskip("matplotlib")
         theory.draw(json.loads(json.dumps(curves)), tmp_path / "theory.png")
         assert (tmp_path / "theory.png").read_bytes()[:4] == b"\x89PNG"
-        with pytest.raises(ValueError, match="curves lack perturbation"):
+        with pytest.raises(ValueError, match="curves lacks perturbation"):
             theory.draw({key: value for key, value in curves.items() if key != "perturbation"}, tmp_path / "no.png")
 
-    def test_every_result_is_drawn(self):
+    def test_plot_of_every_result(self):
         pyplot = pytest.importorskip("matplotlib.pyplot")
         pyplot.switch_backend("agg")
         x = planes(200)
@@ -366,7 +366,7 @@ class TestEverything:
         np.testing.assert_allclose(own.lines[1].get_ydata(), curve.errors.mean(axis=1))
         pyplot.close(own.figure)
 
-    def test_sentences(self):
+    def test_repr(self):
         x = planes(120)
         curve = theory.kernel_error(x, FAMILIES["fourier"], n_features=(16, 64), random_state=0)
         assert repr(curve).startswith("kernel error: ")

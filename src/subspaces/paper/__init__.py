@@ -1,1 +1,1 @@
-"""The experiments and the theory of the paper."""
+"""The experiments (`reproduce`) and the theory (`theory`) of the paper."""

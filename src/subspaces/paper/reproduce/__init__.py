@@ -1,1 +1,1 @@
-"""The tables and figures of the paper beside those of this package: `subspaces reproduce`."""
+"""Run the experiments of the paper and compare with its tables: `subspaces reproduce`."""

@@ -1,4 +1,4 @@
-"""Beyond the paper: whole data sets, FLS beside the methods that everyone has."""
+"""Beyond the paper: FLS and the clustering methods of scikit-learn on complete data sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from subspaces.paper.reproduce.paper_tables import Cell, cell_task
 from subspaces.paper.reproduce.task import Spec, Task
 
 BEYOND_METHODS = ("fls", "kmeans", "nystroem", "spectral")
-# Spectral clustering of a neighbour graph is not for more rows than this.
+# Spectral clustering of a neighbour graph is skipped above this number of rows: it takes too long.
 SPECTRAL_ROWS = 20_000
 
 _MNIST: Spec = {"set": "mnist", "digits": list(range(10)), "n_components": 80, "subset": "all"}
@@ -21,12 +21,12 @@ CELLS = (
 
 
 def feasible(key: str, cell: Cell) -> bool:
-    """Whether the method is for so many rows."""
+    """Whether the method can be run on the data set in reasonable time."""
     return key != "spectral" or cell.shape[0] <= SPECTRAL_ROWS
 
 
 def beyond_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
-    """Every method on every data set that it is for."""
+    """All draws of each method on each data set on which it is feasible."""
     return [
         cell_task(cell, key, seed)
         for cell in CELLS

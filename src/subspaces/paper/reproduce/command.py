@@ -1,4 +1,4 @@
-"""`subspaces reproduce`: run what is missing, keep it, print the tables, write the page and the pictures."""
+"""Run missing experiments, store the results, print the tables, write the page and the figures."""
 
 from __future__ import annotations
 
@@ -43,31 +43,34 @@ def reproduce(
     say: Callable[[str], None],
     progress: Progress,
 ) -> None:
-    """Run experiments; `say` gets the tables, `progress` each finished draw. Raises before work begins if it can."""
+    """Run experiments; `say` receives the tables, `progress` a line per finished draw.
+
+    Arguments, packages, data and the output folder are checked before any experiment starts.
+    """
     chosen = chosen_experiments(which)
     keys = chosen_methods(methods)
     if keys is not None and "theory" not in which:
-        # It has no methods: some of them are no call for it.
+        # Theory has no methods: run it only by name if methods are selected.
         chosen = [name for name in chosen if name != "theory"]
     if draws is not None and not 1 <= draws <= MOST_DRAWS:
-        raise InputError(f"--draws {draws} must be between 1 and {MOST_DRAWS:,}.")
+        raise InputError(f"draws={draws} must be between 1 and {MOST_DRAWS:,}.")
     if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs {jobs} must be at least 1.")
+        raise InputError(f"jobs={jobs} must be at least 1.")
     plan = {name: _tasks(name, keys, draws, device) for name in chosen if name != "theory"}
     plan = {name: tasks for name, tasks in plan.items() if tasks}
     if not plan and "theory" not in chosen:
         offered = sorted({key for name in chosen for key in OFFERED[name]})
-        raise InputError(f"--methods {methods}: {' and '.join(chosen)} has none of them, but {', '.join(offered)}.")
+        raise InputError(f"methods={methods}: {' and '.join(chosen)} offers only {', '.join(offered)}.")
     _check(chosen, plan, device)
     _check_folder(out)
     for name in chosen:
         left_out = [key for key in keys or () if name != "theory" and key not in OFFERED[name]]
         if left_out:
-            progress(f"{name}: without {', '.join(left_out)}, as it has {', '.join(OFFERED[name])} only")
+            progress(f"{name}: skipping {', '.join(left_out)}; available methods are {', '.join(OFFERED[name])}")
     if "theory" in chosen:
         from subspaces.paper.reproduce.theory import reproduce_theory
 
-        # First, for drawing finds out whether kept curves are damaged.
+        # Theory is first, because drawing detects damaged files.
         reproduce_theory(out, again=again, progress=progress)
     for name, tasks in plan.items():
         run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, progress=progress)
@@ -76,26 +79,26 @@ def reproduce(
 
 
 def chosen_experiments(which: Sequence[str]) -> list[str]:
-    """The experiments that these words name, in order, each once."""
+    """The experiments with these names, in order, without duplicates."""
     for name in which:
         if name not in (*EXPERIMENTS, "all"):
-            raise InputError(f"reproduce {name}: there is no such table; use {', '.join(EXPERIMENTS)} or all.")
+            raise InputError(f"{name!r} is not an experiment: choose from {', '.join(EXPERIMENTS)} or all.")
     everything = not which or "all" in which
     return [name for name in EXPERIMENTS if everything or name in which]
 
 
 def chosen_methods(text: str | None) -> list[str] | None:
-    """The methods that a list with commas names; None, all of them."""
+    """The methods in a comma-separated list; None stands for all."""
     if text is None:
         return None
     keys = [key.strip().lower() for key in text.split(",") if key.strip()]
-    known = f"use {', '.join(METHODS)}, with commas between."
+    known = f"choose from {', '.join(METHODS)}, separated by commas."
     if not keys:
-        raise InputError(f"--methods {text!r} names no method; {known}")
+        raise InputError(f"methods={text!r} is empty: {known}")
     unknown = [key for key in keys if key not in METHODS]
     if unknown:
         raise InputError(
-            f"--methods {text}: {', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known; {known}"
+            f"methods={text}: {', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known; {known}"
         )
     return list(dict.fromkeys(keys))
 
@@ -112,7 +115,7 @@ def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str
 
 
 def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> None:
-    """Find out what is missing before work begins: matplotlib, the device, files of data."""
+    """Check that matplotlib, the device and the data files are available."""
     from subspaces.paper.reproduce.data import fetch
     from subspaces.paper.reproduce.measure import check_device
     from subspaces.paper.reproduce.pictures import check_matplotlib
@@ -124,17 +127,17 @@ def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> N
 
 
 def _check_folder(out: Path) -> None:
-    """Refuse a folder that cannot be written to, or that holds damaged results or folders where files go."""
+    """Check that results can be written to the folder, and that existing results are valid."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise InputError(f"--out {out} is a file: name a folder.") from None
+        raise InputError(f"{out} is a file: choose a folder for the results.") from None
     for name in (PAGE, *(f"{each}.json" for each in EXPERIMENTS), *(f"{each}.png" for each in PICTURES)):
         if (out / name).is_dir():
-            raise InputError(f"{out / name} is a folder, and a file goes there: move it away, or change --out.")
+            raise InputError(f"{out / name} is a folder, but a file must be written there: move it.")
     write_whole(out / ".writable", b"")
     (out / ".writable").unlink(missing_ok=True)
-    # Others in the folder make the page with them.
+    # The page includes the results of all experiments in the folder.
     read_records(out)
 
 
@@ -155,5 +158,5 @@ def _finish(out: Path, chosen: Sequence[str], say: Callable[[str], None]) -> Non
     write_whole(out / PAGE, html(records, {name: path.read_bytes() for name, path in pictures.items()}))
     for name in chosen:
         if name in pictures:
-            say(f"picture: {pictures[name]}")
+            say(f"figure: {pictures[name]}")
     say(f"page: {out / PAGE}")

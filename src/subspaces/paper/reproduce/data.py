@@ -1,4 +1,4 @@
-"""Data sets by description: the paper's, with its preprocessing, and those of the curves."""
+"""Load data sets from their descriptions, with the preprocessing of the paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subspaces.paper.reproduce.task import Spec
 Rows = NDArray[np.floating]
 Classes = NDArray[np.int64]
 
-# The seed decides what is drawn here; elsewhere draws differ in the seed of the method alone.
+# Data sets that depend on the seed. For the others, draws differ only in the seed of the method.
 DRAWN = ("subspaces", "tilted", "faces")
 
 
@@ -43,7 +43,7 @@ def _load(text: str, seed: int) -> tuple[Rows, Classes]:
 
 
 def fetch(names: Iterable[str]) -> None:
-    """Make sure that the files of these data sets are there, downloaded if need be, before work begins."""
+    """Download the files of these data sets if they are missing."""
     for name in sorted(set(names)):
         if name == "mnist":
             load_mnist([0], None, subset="test")
@@ -56,16 +56,16 @@ def fetch(names: Iterable[str]) -> None:
 def tilted_subspaces(
     angle: float, dim: int, ambient_dim: int, n_subspaces: int, noise: float, outliers: float, *, random_state: int
 ) -> tuple[Rows, Classes]:
-    """As `make_subspaces`, with every principal angle between any two subspaces the same, in degrees.
+    """Like `make_subspaces`, but all principal angles between any two subspaces equal `angle`, in degrees.
 
-    Each basis leans from common directions towards directions of its own, so `ambient_dim` must be at least
+    Each basis is a combination of shared and own directions, so `ambient_dim` must be at least
     `dim * (n_subspaces + 1)`.
     """
     rng = np.random.default_rng(random_state)
     common = np.sqrt(max(np.cos(np.radians(angle)), 0.0))
     turned, _ = np.linalg.qr(rng.standard_normal((ambient_dim, ambient_dim)))
     shared, own = turned[:, :dim], turned[:, dim:]
-    # Balls come from the published model, whose subspaces are then exchanged for these.
+    # Draw points from the published model, then replace its subspaces by these.
     rows, classes, bases, _ = make_subspaces(
         [dim] * n_subspaces, ambient_dim, noise=0.0, outliers=outliers, min_angle=0, random_state=rng, return_bases=True
     )

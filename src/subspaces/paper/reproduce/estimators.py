@@ -1,4 +1,4 @@
-"""Estimators by description, and their parameters as JSON can hold them."""
+"""Create estimators from their descriptions, and list their parameters as plain values."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ BUILDERS = {
     "KMeans": KMeans,
     "SpectralClustering": SpectralClustering,
 }
-# What differs from draw to draw, or says nothing about the result.
+# Parameters that differ between draws or do not change the result.
 LEFT_OUT = ("random_state", "verbose", "n_clusters", "memory", "steps", "n_jobs")
 
 
 def build(spec: Spec, n_clusters: int, seed: int | None) -> Any:
-    """The estimator that `spec` names, not fitted."""
+    """Create the unfitted estimator described by `spec`."""
     if spec["name"] == "Nystroem + KMeans":
         return nystroem_kmeans(n_clusters, seed, **spec["given"])
     return BUILDERS[spec["name"]](n_clusters, **spec["given"], random_state=seed)
 
 
 def nystroem_kmeans(n_clusters: int, seed: int | None, *, n_components: int) -> Pipeline:
-    """k-means of Nystroem features, rows scaled to variance one as a whole: so gamma is that of SVC's "scale"."""
+    """k-means on Nystroem features of rows scaled to unit variance, so that gamma equals "scale" of SVC."""
     return make_pipeline(
         FunctionTransformer(_unit_variance),
         Nystroem(n_components=n_components, random_state=seed),
@@ -47,7 +47,7 @@ def _unit_variance(rows: Any) -> Any:
 
 
 def parameters(spec: Spec, n_clusters: int) -> dict[str, Any]:
-    """Every parameter of the estimator, defaults among them."""
+    """All parameters of the estimator, including defaults."""
     given = build(spec, n_clusters, None).get_params()
     return {
         name: _plain(value)

@@ -1,4 +1,4 @@
-"""Tables as plain words: what each cell shows, from kept results, for every way to write it."""
+"""The content of tables as text, from stored results, independent of the output format."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One cell: ours, the paper's below it. Empty words where there is nothing to show."""
+    """One cell: our result and the published one. Empty strings if there is nothing to show."""
 
     accuracy: str = ""
     seconds: str = ""
     spread: str = ""  # lowest and highest accuracy
-    notes: tuple[str, ...] = ()  # what is unlike the other cells
+    notes: tuple[str, ...] = ()  # differences from the other cells
     paper: str = ""
     best: bool = False
     fastest: bool = False
-    device: bool = False  # computed on one, so that the time is another matter
-    stale: bool = False  # measured with other parameters than those of today
+    device: bool = False  # computed on an accelerator, so that times are not comparable
+    stale: bool = False  # measured with other parameters than the current ones
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One method; methods that are told more are compared among themselves."""
+    """One method. Methods that are given the dimension are compared with each other only."""
 
     title: str
-    told_dim: bool
+    given_dim: bool
     cells: tuple[Shown, ...]
 
 
@@ -54,7 +54,7 @@ class Grid:
 
 
 def grids(records: Mapping[str, Record]) -> list[Grid]:
-    """The tables of the paper and those beyond, as far as results are kept."""
+    """The tables of the paper and beyond it for which results are stored."""
     found: list[Grid] = []
     for table in TABLES:
         if _any_draw(records.get(table.experiment)):
@@ -85,7 +85,7 @@ def _paper_grid(table: Table, record: Record) -> Grid:
 
 
 def _beside(left: Grid, right: Grid) -> Grid:
-    """Two parts of one table of the paper as one."""
+    """Join two parts of one table of the paper."""
     rows = [replace(row, cells=row.cells + more.cells) for row, more in zip(left.rows, right.rows, strict=True)]
     return Grid(left.number, f"{left.caption}; {right.caption}", left.columns + right.columns, tuple(rows))
 
@@ -104,7 +104,7 @@ def _beyond_grid(record: Record) -> Grid:
 
 
 def _row(method: Method, shown: Sequence[Shown]) -> Row:
-    return Row(method.title, method.told_dim, tuple(shown))
+    return Row(method.title, method.given_dim, tuple(shown))
 
 
 def _shown(record: Record, cell: Cell, key: str) -> Shown:
@@ -132,15 +132,15 @@ def _shown(record: Record, cell: Cell, key: str) -> Shown:
 
 
 def _with_best(grid: Grid) -> Grid:
-    """The same with the best accuracy and the least time of each column marked, by what is shown; ties all win.
+    """Mark the best accuracy and the shortest time of each column, after rounding; all ties are marked.
 
-    Methods that are told the dimension are compared among themselves, times on a device with none, and results of
-    other parameters neither.
+    Methods that are given the dimension are compared with each other only. Times on a device and results with other
+    parameters are not compared.
     """
     rows = [list(row.cells) for row in grid.rows]
     for column in range(len(grid.columns)):
-        for told in (False, True):
-            alike = [i for i, row in enumerate(grid.rows) if row.told_dim is told]
+        for given in (False, True):
+            alike = [i for i, row in enumerate(grid.rows) if row.given_dim is given]
             group = [i for i in alike if rows[i][column].accuracy and not rows[i][column].stale]
             if not group:
                 continue
@@ -159,12 +159,12 @@ def _number(text: str) -> float:
 
 
 def seconds_text(seconds: float) -> str:
-    """Seconds with two digits or so."""
+    """Seconds with about two significant digits."""
     if seconds < 1:
         return f"{seconds:.2f} s"
     return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
 def printed_text(printed: Printed | None) -> str:
-    """What the paper prints."""
+    """Published accuracy and time as text."""
     return "N/A" if printed is None else f"{printed.accuracy:.2f} ({printed.seconds:,} s)"

@@ -1,4 +1,4 @@
-"""Results kept from run to run: one JSON file for each experiment, whole after every draw."""
+"""Stored results: one JSON file per experiment, rewritten atomically after every draw."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from subspaces._core.files import write_whole
 from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
 
 FORMAT = 1
-# No number of a result is larger.
+# Larger numbers in a file are treated as damage.
 LARGEST = 1e12
-REMEDY = "move it away to measure anew, or choose another folder with --out."
+REMEDY = "delete or move it to run the experiment again, or choose another folder."
 
 
 class Kept:
-    """The results of one experiment: `cells`, by data and method, with every draw.
+    """The results of one experiment: `cells`, by data set and method, with all draws.
 
-    Draws count for a task only where its description has the same fingerprint: another parameter or other data
-    make a new start.
+    Stored draws are used for a task only if its description has the same fingerprint: if parameters or data change,
+    the task is measured again.
     """
 
     def __init__(self, folder: Path, experiment: str) -> None:
@@ -29,7 +29,7 @@ class Kept:
         self.experiment = experiment
 
     def read(self) -> dict[str, Any]:
-        """What is kept, checked; empty where there is no file."""
+        """Read and check the stored results; empty if there is no file."""
         try:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -44,13 +44,13 @@ class Kept:
             raise InputError(f"{self.path} does not hold results of `reproduce {self.experiment}`: {REMEDY}")
         if not _is_whole(record.get("format")) or record["format"] != FORMAT:
             raise InputError(f"{self.path} has format {record.get('format')!r}, not {FORMAT}: {REMEDY}")
-        # The curves of the theory have no cells; they are checked where they are drawn.
+        # Theory has curves instead of cells; drawing checks them.
         if not _well_formed(record, with_cells=self.experiment != "theory"):
-            raise InputError(f"{self.path} is damaged (it does not hold what was written): {REMEDY}")
+            raise InputError(f"{self.path} is damaged (unexpected content): {REMEDY}")
         return record
 
     def missing(self, tasks: list[Task]) -> list[Task]:
-        """The tasks whose result is not kept yet."""
+        """The tasks without a stored result."""
         cells = self.read()["cells"]
         prints: dict[tuple[str, str], str] = {}
         left = []
@@ -65,7 +65,7 @@ class Kept:
         return left
 
     def add(self, task: Task, outcome: Outcome, environment: dict[str, Any]) -> None:
-        """Keep one result at once. The file is read anew, so that several commands may fill it in turn."""
+        """Store one result. The file is read again first, so that several runs can fill it in turn."""
         record = self.read()
         if environment not in record["environments"]:
             record["environments"].append(environment)
@@ -109,7 +109,7 @@ def _well_formed(record: dict[str, Any], *, with_cells: bool) -> bool:
 
 
 def _is_table(value: Any, is_each: Callable[[Any], bool]) -> bool:
-    """Whether it is a dictionary with such values."""
+    """Whether `value` is a dict whose values all satisfy `is_each`."""
     return isinstance(value, dict) and all(map(is_each, value.values()))
 
 
@@ -158,7 +158,7 @@ def _is_draw(draw: Any, n_environments: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number that can be measured: NaN and infinity are none."""
+    """Whether `value` is a finite number in the expected range."""
     return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
 
 
@@ -167,5 +167,5 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether it is text that a page can hold: halves of a character, which JSON can spell, are none."""
+    """Whether `value` is a string without lone surrogates, which JSON can contain but UTF-8 cannot."""
     return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)

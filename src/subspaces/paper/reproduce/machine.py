@@ -1,4 +1,4 @@
-"""What results were measured with: versions and the kind of machine, nothing that names it."""
+"""Versions and hardware that results were measured with, without names of the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def n_cores() -> int:
 
 
 def environment(jobs: int) -> dict[str, Any]:
-    """Versions, processor, cores, and how many processes of one BLAS thread each shared them."""
+    """Versions, processor, number of cores, and number of processes with one BLAS thread each."""
     import numpy
     import scipy
     import sklearn

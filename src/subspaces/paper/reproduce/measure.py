@@ -1,4 +1,4 @@
-"""Measuring one task: load, fit, time, score."""
+"""Measure one task: load, fit, time, score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subspaces.paper.reproduce.task import Outcome, Task
 
 
 def measure(task: Task) -> Outcome:
-    """Accuracy of the labels, outliers left out, and seconds of `fit` with one BLAS thread; loading is not timed."""
+    """Accuracy without outliers, and seconds of `fit` with one BLAS thread; loading is not timed."""
     rows, classes = load(task.data, task.seed)
     shape = (int(rows.shape[0]), int(rows.shape[1]))
     model = build(task.estimator, task.n_clusters, task.seed)
@@ -27,7 +27,7 @@ def measure(task: Task) -> Outcome:
     if task.device != "cpu":
         moved, device = on_device(rows, task.device)
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        # Methods warn of labels that may be poor; the accuracy says whether they are.
+        # Warnings about poor labels are not needed, because the accuracy is measured.
         warnings.simplefilter("ignore")
         started = time.perf_counter()
         labels = model.fit_predict(moved)
@@ -45,12 +45,12 @@ def on_device(rows: Any, device: str) -> tuple[Any, str]:
 
 
 def check_device(device: str) -> None:
-    """Refuse, before any work is done, a device that is not there."""
+    """Raise an error if the device is not available."""
     if device == "cpu":
         return
     try:
         torch = import_module("torch")
     except ImportError:
-        raise MissingPackageError(f"--device {device} needs torch: pip install torch") from None
+        raise MissingPackageError(f"device={device} needs torch: pip install torch") from None
     if not torch.cuda.is_available():
-        raise InputError(f"--device {device}: torch sees no CUDA device here; leave --device out to run on the CPU.")
+        raise InputError(f"device={device}: torch finds no CUDA device; choose cpu.")

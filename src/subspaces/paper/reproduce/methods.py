@@ -1,4 +1,4 @@
-"""The methods that are compared, what each is told, and which row of the paper it stands beside."""
+"""The compared methods, their parameters, and the corresponding rows of the paper."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from subspaces.paper.reproduce.task import Spec
 class Method:
     """One row of a table."""
 
-    key: str  # what --methods takes
+    key: str  # short name, as in `reproduce(methods=...)`
     title: str
     estimator: str
-    told_dim: bool = False  # told the dimension of the subspaces, too, not the number of clusters alone
+    given_dim: bool = False  # given the dimension of the subspaces in addition to the number of clusters
     given: tuple[tuple[str, Any], ...] = ()  # parameters that are not defaults
-    paper: str | None = None  # the paper's name for it
-    codes: bool = False  # writes rows as combinations of others: the paper gives these methods faces as they are
+    paper: str | None = None  # its name in the paper
+    codes: bool = False  # self-expressive: the paper gives these methods faces without dropping components
 
     def spec(self, dim: int | None) -> Spec:
-        """What `estimators.build` takes."""
+        """Description for `estimators.build`."""
         given = dict(self.given)
-        if self.told_dim:
+        if self.given_dim:
             given["subspace_dim"] = dim
         return {"name": self.estimator, "given": given}
 
@@ -37,9 +37,11 @@ METHODS = {
         Method("lbf", "LBF", "LBF", paper="LBF"),
         Method("ssc", "SSC", "SSC", paper="SSC", codes=True),
         Method("sssc", "SSSC", "SSSC", paper="SSSC", codes=True),
-        Method("fls-paper", "FLS.paper, told d", "FLS.paper", told_dim=True, paper="FLS"),
-        Method("fls-linear", "FLS.paper, linear flats, told d", "FLS.paper", told_dim=True, given=LINEAR, paper="FLS"),
-        Method("lbf-paper", "LBF as published, told d", "LBF", told_dim=True, given=AS_PUBLISHED, paper="LBF"),
+        Method("fls-paper", "FLS.paper, given d", "FLS.paper", given_dim=True, paper="FLS"),
+        Method(
+            "fls-linear", "FLS.paper, linear flats, given d", "FLS.paper", given_dim=True, given=LINEAR, paper="FLS"
+        ),
+        Method("lbf-paper", "LBF as published, given d", "LBF", given_dim=True, given=AS_PUBLISHED, paper="LBF"),
         Method("kmeans", "k-means", "KMeans", given=(("n_init", 10),)),
         Method("nystroem", "Nystroem, k-means", "Nystroem + KMeans", given=(("n_components", 500),)),
         Method("spectral", "spectral clustering", "SpectralClustering", given=(("affinity", "nearest_neighbors"),)),
@@ -49,7 +51,7 @@ PAPER_METHODS = ("fls", "lbf", "ssc", "sssc", "fls-paper", "fls-linear", "lbf-pa
 
 
 def rough_seconds(key: str, n_rows: int, n_columns: int) -> float:
-    """What a fit takes on one core, to order tasks and to tell how long they will last."""
+    """Approximate seconds of a fit on one core, used to order tasks and to estimate the remaining time."""
     entries = n_rows * n_columns
     return {
         "fls": 2 + 0.06 * n_columns + 8e-4 * n_rows,

@@ -1,4 +1,4 @@
-"""The four tables of the paper: data, preprocessing, draws, and the dimension that told methods are told."""
+"""The four tables of the paper: data, preprocessing, draws, and the dimension of the subspaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subspaces.paper.reproduce.methods import METHODS, Method, rough_seconds
 from subspaces.paper.reproduce.published import DIGITS, PUBLISHED, SYNTHETIC, Printed
 from subspaces.paper.reproduce.task import Spec, Task
 
-# Beyond so many rows SSC runs on the device, if one is given.
+# Above this number of rows, SSC runs on the device, if one is given.
 LARGE = 8000
 
 
@@ -25,16 +25,16 @@ class Cell:
     dim: int
     draws: int
     shape: tuple[int, int]
-    codes_data: Spec | None = None  # what SSC and SSSC get, if something else
+    codes_data: Spec | None = None  # data for SSC and SSSC, if different
 
     def data_for(self, method: Method) -> Spec:
-        """The data as the paper gives them to this method."""
+        """The data that the paper uses for this method."""
         return self.codes_data if method.codes and self.codes_data is not None else self.data
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of the paper, or the part of it that one experiment fills."""
+    """One table of the paper, or the part of it that belongs to one experiment."""
 
     number: int
     caption: str
@@ -43,9 +43,9 @@ class Table:
     cells: tuple[Cell, ...]
 
     def printed(self, method: Method, cell: Cell) -> Printed | None:
-        """What the paper prints for the method; None is N/A."""
+        """Published result of the method; None for N/A."""
         if method.paper is None:
-            raise InputError(f"the paper has no row of {method.title}.")
+            raise InputError(f"the paper has no results of {method.title}.")
         return PUBLISHED[self.published][method.paper][self.cells.index(cell)]
 
 
@@ -117,7 +117,7 @@ def cell_task(cell: Cell, key: str, seed: int = 0, device: str = "cpu") -> Task:
 
 
 def table_tasks(experiment: str, methods: Sequence[str], draws: int | None, device: str) -> list[Task]:
-    """Everything that fills the tables of one experiment."""
+    """All tasks of the tables of one experiment."""
     return [
         cell_task(cell, key, seed, device)
         for table in TABLES

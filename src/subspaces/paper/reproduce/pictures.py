@@ -1,4 +1,4 @@
-"""Pictures of the curves: accuracy against time, and against what makes a problem hard."""
+"""Figures: accuracy against time, and against the difficulty of the problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subspaces._core.errors import MissingPackageError
 from subspaces.paper.reproduce import robustness, tradeoff
 from subspaces.paper.reproduce.methods import METHODS
 
-# Distinct with and without colour vision.
+# Colours that are distinct for colour-blind readers, and different markers and lines.
 STYLES = {
     "fls": ("#0072b2", "o", "-"),
     "lbf": ("#d55e00", "s", "-"),
@@ -37,15 +37,15 @@ class Point:
 
 
 def check_matplotlib() -> None:
-    """Refuse, before any work is done, a picture that could not be drawn."""
+    """Raise an error if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+        raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
 
 
 def points(record: Mapping[str, Any]) -> dict[str, dict[str, list[Point]]]:
-    """By curve and method: what was measured, by value."""
+    """Results by curve and method, sorted by value."""
     found: dict[str, dict[str, list[Point]]] = {}
     for methods in record["cells"].values():
         for entry in methods.values():
@@ -63,7 +63,7 @@ def points(record: Mapping[str, Any]) -> dict[str, dict[str, list[Point]]]:
 
 
 def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
-    """Accuracy against seconds, one line a method, the number of landmarks and so on beside its points: PNG."""
+    """PNG of accuracy against seconds, one line per method, with the number of landmarks etc. beside the ends."""
     found = points(record)
     figure, grid = _figure([name for name in tradeoff.DATA if name in found], n_columns=2)
     for name, axes in grid.items():
@@ -84,7 +84,7 @@ def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
 
 
 def draw_robustness(record: Mapping[str, Any]) -> bytes:
-    """Accuracy against what makes the problem hard, one line a method: PNG."""
+    """PNG of accuracy against noise, outliers, angles, sizes and dimensions, one line per method."""
     found = points(record)
     figure, grid = _figure([name for name in robustness.AXES if name in found], n_columns=3)
     for name, axes in grid.items():

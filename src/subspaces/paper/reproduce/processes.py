@@ -1,4 +1,4 @@
-"""Tasks in several processes, one BLAS thread each; nothing is left running when they stop."""
+"""Run tasks in parallel processes with one BLAS thread each; all processes end with the generator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def outcomes(tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Outcome], None, None]:
-    """Each task with its outcome, as they finish. An error in a task is raised here; closing stops the processes."""
+    """Yield each task and its outcome as they finish. Errors are raised here; closing stops the processes."""
     waiting = list(reversed(tasks))
     context = multiprocessing.get_context("spawn")
     running: dict[Connection, tuple[BaseProcess, Task]] = {}
@@ -51,8 +51,8 @@ def _received(connection: Connection, task: Task) -> Outcome:
         answer = connection.recv()
     except (EOFError, ConnectionError):
         raise OSError(
-            f"a process stopped in {task.cell}, {task.method}, draw {task.seed} (out of memory?): run the command "
-            "again with fewer --jobs; what is finished is kept."
+            f"a process stopped in {task.cell}, {task.method}, draw {task.seed} (out of memory?): run again with fewer "
+            "jobs; finished draws are stored."
         ) from None
     if isinstance(answer, Exception):
         raise answer
@@ -61,10 +61,10 @@ def _received(connection: Connection, task: Task) -> Outcome:
 
 
 def _serve(connection: Connection) -> None:
-    """Answer one task after the other until nobody asks."""
-    # An interrupt goes to the whole group; the parent stops its processes.
+    """Measure tasks from the connection until it is closed."""
+    # An interrupt reaches all processes of the group; the parent terminates its children.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Before NumPy is imported.
+    # These must be set before NumPy is imported.
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     from subspaces.paper.reproduce.measure import measure
 
@@ -77,16 +77,16 @@ def _serve(connection: Connection) -> None:
         try:
             answer = measure(task)
         except Exception as error:
-            answer = told(error, task)
+            answer = located(error, task)
         try:
             connection.send(answer)
         except ConnectionError:
             return
 
 
-def told(error: Exception, task: Task) -> Exception:
-    """What is missing on this machine as it is; other errors with the place where they happened."""
-    # Errors of other packages may not survive being sent to another process.
+def located(error: Exception, task: Task) -> Exception:
+    """The error with the task that caused it; missing files and packages are reported without the task."""
+    # Exceptions of other packages may fail to be pickled.
     for kind in (OSError, ImportError):
         if isinstance(error, kind):
             return kind(str(error))

@@ -1,4 +1,4 @@
-"""What the paper prints: accuracy and seconds of every method on every data set of its tables."""
+"""Published numbers: accuracy and seconds of every method on every data set of the paper's tables."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 
 class Printed(NamedTuple):
-    """One number of the paper and the time beside it."""
+    """A published accuracy and its time."""
 
     accuracy: float
     seconds: float
 
 
-# None is the paper's N/A: out of memory.
+# None stands for N/A in the paper: out of memory.
 Row = tuple[Printed | None, ...]
 
 SYNTHETIC = ("(2,2) R^6", "(4,5,6) R^10", "(5,6,7) R^20", "(3,4,5,6,7) R^80")
 DIGITS = ("1,7", "4,9", "2,4,8", "3,6,8", "2,5,7,8,9", "1-9")
 
-# By table, then method: in the order of SYNTHETIC and DIGITS; faces and pen digits have one cell each.
+# By table, then method; columns in the order of SYNTHETIC and DIGITS. Faces and penDigits have one column each.
 PUBLISHED: dict[str, dict[str, Row]] = {
     "synthetic 5%": {
         "FLS": (Printed(0.99, 0.81), Printed(0.98, 0.81), Printed(1.00, 1.0), Printed(1.00, 4.7)),

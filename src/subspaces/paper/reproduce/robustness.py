@@ -1,4 +1,4 @@
-"""How accuracy falls with noise, outliers, small angles, unequal sizes and mixed dimensions."""
+"""Accuracy under noise, outliers, small angles, unequal sizes and mixed dimensions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AXES = {
 
 
 def curves() -> dict[str, dict[float, Spec]]:
-    """By curve, then value: the data. What a curve does not vary is the base model."""
+    """Data by curve and value. Each curve varies one property of the base model."""
     tilted = {"dim": 4, "ambient_dim": WIDTH, "n_subspaces": 3, "noise": 0.05, "outliers": 0.05}
     return {
         "noise": {value: _model(noise=value) for value in (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)},
@@ -40,12 +40,12 @@ def _model(**changed: Any) -> Spec:
 
 
 def _sizes(ratio: int) -> list[int]:
-    """Three sizes in equal steps from the largest to a share of 1 / ratio of it."""
+    """Three sizes in geometric progression, from the largest to 1 / ratio of it."""
     return [LARGEST, round(LARGEST / ratio**0.5), LARGEST // ratio]
 
 
 def robustness_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
-    """Every method on the same draws of every point of every curve."""
+    """All methods on the same draws of all points of all curves."""
     return [
         Task(
             cell=f"{curve} {value:g}",

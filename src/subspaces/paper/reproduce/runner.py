@@ -1,4 +1,4 @@
-"""Running what is missing, keeping each result at once, and telling how long it will take."""
+"""Run missing tasks, store each result immediately, and estimate the remaining time."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from contextlib import closing
 
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
-from subspaces.paper.reproduce.processes import outcomes, told
+from subspaces.paper.reproduce.processes import located, outcomes
 from subspaces.paper.reproduce.task import Outcome, Task
 
 Progress = Callable[[str], None]
 
-# Seconds.
+# Seconds of imagined work at the expected speed, so that the first few tasks do not dominate the estimate.
 EXPECTED = 10.0
 
 
 def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, progress: Progress) -> None:
-    """Measure the tasks whose result is not kept yet: `jobs` at a time, those on a device one by one.
+    """Measure the tasks without a stored result: `jobs` at a time, tasks on a device one by one.
 
-    With `again` all tasks are measured. An old result stays until the new one takes its place.
+    With `again`, all tasks are measured. An old result is kept until it is replaced by the new one.
     """
     missing = list(tasks) if again else kept.missing(list(tasks))
     if len(missing) < len(tasks):
-        progress(f"{kept.experiment}: {len(tasks) - len(missing)} of {len(tasks)} draws are kept from before")
+        progress(f"{kept.experiment}: {len(tasks) - len(missing)} of {len(tasks)} draws are already stored")
     if not missing:
         return
     here = environment(jobs)
@@ -41,7 +41,7 @@ def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, pr
 
 
 def _measured(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Outcome]]:
-    # The longest first, so that no process waits long at the end.
+    # Longest tasks first, so that all processes finish at about the same time.
     ordered = sorted(tasks, key=lambda task: -task.weight)
     shared = [task for task in ordered if task.device == "cpu"]
     if jobs > 1:
@@ -59,18 +59,17 @@ def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
         try:
             outcome = measure(task)
         except Exception as error:
-            raise told(error, task) from error
+            raise located(error, task) from error
         yield task, outcome
 
 
 class TimeLeft:
-    """The time that tasks will take, from rough weights and what finished ones took."""
+    """Estimate of the remaining time, from rough weights and the time of finished tasks."""
 
     def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
         self._jobs = jobs
         self._left = {id(task): task for task in tasks}
         self._started = time.perf_counter()
-        # As if so much had gone as expected: the first few tasks alone say little.
         self._weight = EXPECTED
 
     def finished(self, task: Task) -> None:
@@ -78,14 +77,14 @@ class TimeLeft:
         self._weight += task.weight
 
     def seconds(self) -> float:
-        """Seconds left, if what is left has the weights it seems to have."""
+        """Estimated seconds left."""
         rate = (EXPECTED + self._jobs * (time.perf_counter() - self._started)) / self._weight
         weights = [task.weight for task in self._left.values()]
         return rate * max(sum(weights) / self._jobs, max(weights, default=0.0) / 2)
 
 
 def shown_time(seconds: float) -> str:
-    """A duration in the unit that suits it."""
+    """A duration in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

@@ -1,4 +1,4 @@
-"""One fit to be measured: plain data, so that it can be sent to a process, kept as JSON and compared."""
+"""A task is one fit to measure, described by plain values that can be sent to a process and stored as JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Task:
 
     cell: str
     method: str
-    data: Spec  # what `data.load` takes
-    estimator: Spec  # what `estimators.build` takes
+    data: Spec  # for `data.load`
+    estimator: Spec  # for `estimators.build`
     n_clusters: int
     seed: int
-    weight: float  # seconds that it takes, roughly
+    weight: float  # approximate seconds
     device: str = "cpu"
-    tags: Spec = field(default_factory=dict)  # what tables and pictures need to know of it
+    tags: Spec = field(default_factory=dict)  # for tables and figures
 
     def describe(self) -> dict[str, Any]:
-        """All that decides the result but the seed, as JSON can hold it."""
+        """Everything that determines the result except the seed, as plain values."""
         from subspaces.paper.reproduce.estimators import parameters
 
         return {
@@ -39,7 +39,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a task."""
+    """Result of a task."""
 
     accuracy: float
     seconds: float
@@ -48,6 +48,6 @@ class Outcome:
 
 
 def fingerprint(description: Spec) -> str:
-    """Equal for equal descriptions: results of one can stand for those of the other."""
+    """Hash of a description, to decide whether stored results are still valid."""
     text = json.dumps(description, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Tables for a terminal."""
+"""Tables as text for a terminal."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from subspaces.paper.reproduce.grid import Grid, Row, Shown
 
 LEGEND = (
-    "Accuracy (seconds on one core), mean of the draws; lowest–highest; what the paper prints. * best, among methods "
-    "told the\nnumber of clusters alone and, apart, among those told d, the dimension, too. - not run."
+    "Mean accuracy over the draws (seconds on one core); lowest–highest; published numbers. * best, separately for "
+    "methods given\nonly the number of clusters and for methods also given d, the dimension. - not run."
 )
 
 
 def text_table(grid: Grid) -> str:
-    """One table: three lines for each method, one below the other."""
+    """One table, with several lines per method."""
     lines = [["", *grid.columns]]
     for row in grid.rows:
         if any(cell.accuracy or cell.notes for cell in row.cells):
@@ -24,7 +24,7 @@ def text_table(grid: Grid) -> str:
 
 
 def text_page(grids: Sequence[Grid]) -> str:
-    """All tables, and how to read them."""
+    """All tables and a legend."""
     return "\n\n".join([*map(text_table, grids), LEGEND])
 
 

@@ -1,4 +1,4 @@
-"""The paper's theorems, measured: kept and drawn like the other experiments."""
+"""Measure the theorems of the paper; results are stored and drawn like those of the other experiments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ARGUMENTS: dict[str, Any] = {"small": False, "random_state": 0}
 
 
 def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
-    """Compute the curves, unless they are kept, and draw them."""
+    """Compute the curves, unless they are stored, and draw them."""
     kept = Kept(out, "theory")
     record = kept.read()
     mark = fingerprint(ARGUMENTS)
@@ -30,8 +30,8 @@ def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
         record["curves"] = curves
         kept.write(record)
     else:
-        progress("theory: curves are kept from before")
-    # Beside the target and then into place, as every file here.
+        progress("theory: curves are already stored")
+    # Write to a temporary file, then rename.
     unfinished = out / ".theory.png"
     try:
         theory.draw(record["curves"], unfinished)
@@ -39,7 +39,7 @@ def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
     except (OSError, ImportError):
         raise
     except Exception as error:
-        # Whatever a damaged file holds, and drawing trips over.
+        # Stored curves that cannot be drawn are damaged.
         if fresh:
             raise
         raise InputError(f"{kept.path} is damaged: {REMEDY}") from error

@@ -1,4 +1,4 @@
-"""Accuracy against time as more landmarks, candidate flats or sampled rows are taken."""
+"""Accuracy against time for increasing numbers of landmarks, candidate flats or sampled rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from subspaces.paper.reproduce.task import Spec, Task
 
 TRADEOFF_METHODS = ("fls", "lbf", "sssc", "fls-paper", "fls-linear", "lbf-paper")
 DRAWS = 3
-# What each method has more of, and its name in a picture.
+# The varied parameter of each method, and its name in the figure.
 KNOBS = {
     "fls": ("n_landmarks", "landmarks"),
     "lbf": ("n_candidates", "candidate flats"),
@@ -25,7 +25,7 @@ _R80: Spec = {"set": "subspaces", "dims": [3, 4, 5, 6, 7], "ambient_dim": 80, "o
 _368: Spec = {"set": "mnist", "digits": [3, 6, 8], "n_components": 80}
 _ALL: Spec = {"set": "mnist", "digits": list(range(10)), "n_components": 80}
 SMALL, MEDIUM, LARGE = (25, 50, 100, 200, 400, 800), (100, 250, 500, 1000, 2000, 4000), (250, 500, 1000, 2000, 4000)
-# Name: data, number of clusters, dimension that told methods are told, shape, numbers of landmarks and of sampled rows.
+# Name: data, number of clusters, dimension for methods that are given it, shape, numbers of landmarks or sampled rows.
 DATA = {
     "(4, 5, 6) in R¹⁰, 30 % outliers": (_R10, 3, 5, (1072, 10), SMALL),
     "(3, 4, 5, 6, 7) in R⁸⁰, 30 % outliers": (_R80, 5, 5, (1786, 80), (*SMALL, 1600)),
@@ -35,7 +35,7 @@ DATA = {
 
 
 def values(key: str, name: str) -> list[int]:
-    """How many of what it has the method takes, on one data set."""
+    """Values of the varied parameter of a method on one data set."""
     _, n_clusters, _, _, counts = DATA[name]
     if KNOBS[key][0] == "n_candidates":
         return [count * n_clusters for count in CANDIDATES_PER_CLUSTER]
@@ -47,7 +47,7 @@ def _with(spec: Spec, name: str, value: int) -> Spec:
 
 
 def tradeoff_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
-    """Every method with every value on every data set."""
+    """All methods with all values on all data sets."""
     return [
         Task(
             cell=name,

@@ -1,4 +1,4 @@
-"""The theory of the paper (Lemma 3.1 and Section 4), claim by claim, measured on your own rows."""
+"""Measure the theoretical results of the paper (Lemma 3.1 and Section 4) on your own rows."""
 
 from subspaces.paper.theory.curve import Curve
 from subspaces.paper.theory.eigenspace import eigenspace_error, eigenspace_error_by_rows

@@ -1,4 +1,4 @@
-"""An error measured at several sizes, and the power law it follows."""
+"""Errors at several sizes, and the power law that they follow."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 
 Figures = NDArray[np.float64]
 
-# The errors of means of D independent draws fall as D^(-1/2).
+# The error of a mean of D independent draws decreases as D^(-1/2).
 LAW = -0.5
 AXES = {"n_features": "number D of features", "n_rows": "number n of rows"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Curve:
-    """Errors of several draws at several sizes; print it for a sentence, plot it for a picture.
+    """Errors of several draws at several sizes; print it for a summary, call `plot` for a figure.
 
-    `measures` holds one table (n_sizes, n_draws) for each way to measure, the main one first; NaN where a draw allows
-    no measurement.
+    `measures` has one table (n_sizes, n_draws) for each error measure, the main one first; NaN for draws that could
+    not be measured.
     """
 
-    name: str  # what was measured
+    name: str  # name of the error
     over: str  # "n_features" or "n_rows"
     sizes: NDArray[np.int64]  # (n_sizes,), ascending
     measures: Mapping[str, Figures]
-    bounds: Mapping[str, Figures] = field(default_factory=dict)  # (n_sizes,) each, of the theory
+    bounds: Mapping[str, Figures] = field(default_factory=dict)  # theoretical bounds, (n_sizes,) each
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -39,19 +39,19 @@ class Curve:
 
     @property
     def slope(self) -> float:
-        """Exponent of the power law through the mean errors; NaN for a single size."""
+        """Exponent of the power law fitted to the mean errors; NaN for a single size."""
         return log_slope(self.sizes, self.errors)
 
     @property
     def slope_error(self) -> float:
-        """Standard error of the slope, from the slopes of single draws that have one; NaN for fewer than two."""
+        """Standard error of the slope, from the slopes of single draws; NaN for fewer than two."""
         slopes = [log_slope(self.sizes, column[:, None]) for column in self.errors.T]
         each = [slope for slope in slopes if math.isfinite(slope)]
         return float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else math.nan
 
     @property
     def ratio(self) -> float:
-        """Largest over smallest mean error: about one for a curve that is flat, NaN where the smallest is zero."""
+        """Largest divided by smallest mean error: about one for a flat curve, NaN if the smallest is zero."""
         means = mean_over_draws(self.errors)
         known = means[np.isfinite(means)]
         return float(known.max() / known.min()) if known.size and known.min() > 0 else math.nan
@@ -73,7 +73,7 @@ class Curve:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The curve that `to_dict` told of."""
+        """Restore a curve from `to_dict`."""
         return cls(
             values["name"],
             values["over"],
@@ -84,7 +84,7 @@ class Curve:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw every draw, the means, the law and the bounds on logarithmic axes; returns the matplotlib Axes."""
+        """Plot all draws, their means, the law and the bounds on logarithmic axes; return the matplotlib Axes."""
         from subspaces.paper.theory.plots import plot_curve
 
         return plot_curve(self, ax)
@@ -108,7 +108,7 @@ def log_slope(sizes: NDArray[Any], errors: Figures) -> float:
 
 
 def mean_over_draws(errors: Figures) -> Figures:
-    """Mean of each row (n_sizes, n_draws) over the draws that were measured; NaN where none was."""
+    """Mean of each row of (n_sizes, n_draws), ignoring NaN; NaN if all are NaN."""
     known = np.isfinite(errors)
     total = np.where(known, errors, 0).sum(axis=1)
     count = known.sum(axis=1)
@@ -116,7 +116,7 @@ def mean_over_draws(errors: Figures) -> Figures:
 
 
 def plain(value: Any) -> Any:
-    """`value` from what JSON knows, with None for what is not finite."""
+    """Convert to JSON types; non-finite numbers become None."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray | np.generic):

@@ -1,4 +1,4 @@
-"""The leading eigenvectors of the normalised kernel matrix and of its approximation (Section 4.2)."""
+"""Error of the leading eigenvectors of the normalised kernel matrix (Section 4.2)."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from subspaces.paper.theory.source import (
     check_counts,
     check_landmark_counts,
     check_map,
+    feature_count,
     inner_products,
     make_source,
-    n_features,
     refuse_sparse,
     settle,
 )
 from subspaces.spectral.spectrum import compute_spectrum, embed
 
-# A kernel known by its closed form alone needs a matrix of n x n.
+# Largest n for which the exact n x n matrix of a kernel in closed form is computed.
 MATRIX_ROWS = 6000
 
 
-class TooClose(ValueError):
-    """Eigenvalues so close that their vectors cannot be found."""
+class TooClose(InputError):
+    """Eigenvalues are so close that their eigenvectors cannot be computed."""
 
     def __init__(self) -> None:
-        super().__init__("the eigenvalues cannot be told apart: sigma is small for these rows; raise sigma or scale X")
+        super().__init__("the eigenvalues cannot be separated: sigma is small for these rows, raise sigma or scale X")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Eigenspace:
-    """The span of the leading eigenvectors of a normalised kernel matrix, the trivial one among them."""
+    """Span of the leading eigenvectors of a normalised kernel matrix, including the trivial one."""
 
     vectors: NDArray[np.float64]  # (n, k), orthonormal, the trivial one first
     values: NDArray[np.float64]  # (k + 1,), descending from the trivial 1
 
     @property
     def gap(self) -> float:
-        """How far the last eigenvalue inside is above the first outside."""
+        """Difference between the last eigenvalue inside and the first outside."""
         return float(self.values[-2] - self.values[-1])
 
 
@@ -64,10 +64,10 @@ def eigenspace_error(
     n_reference: int = 2048,
     random_state: Any = None,
 ) -> Curve:
-    """How far the top eigenvectors of D features are from those of the kernel, for growing D.
+    """Difference between the leading eigenvectors of D features and of the kernel, for increasing D.
 
-    The error is the sine of the largest principal angle between the two spans of the top `n_vectors` eigenvectors of
-    the normalised kernel matrix. It falls as D^(-1/2), once D is so large that eigenvectors do not change places.
+    The error is the sine of the largest principal angle between the spans of the leading `n_vectors` eigenvectors of
+    the two normalised matrices. It decreases as D^(-1/2), once D is large enough to keep the order of eigenvectors.
 
     Parameters
     ----------
@@ -75,17 +75,17 @@ def eigenspace_error(
     feature_map : FeatureMap or fitted estimator
         As in `kernel_error`. With a closed form, n may be at most 6000: the exact matrix is n x n.
     n_vectors : int, default=2
-        Number of eigenvectors, the trivial one among them: as many as there are clusters. Where clusters separate
-        well their eigenvalues are all near one, and any one eigenvector is arbitrary, but not the span of all.
+        Number of eigenvectors including the trivial one, usually the number of clusters. If clusters are well
+        separated, their eigenvalues are all near one: single eigenvectors are arbitrary, but their span is not.
     n_features, n_draws, n_reference, random_state :
         As in `kernel_error`.
 
     Returns
     -------
     curve : Curve
-        The measure "sine" (n_sizes, n_draws), NaN for draws in which a row has no positive degree, so that there is no
-        normalised matrix, or in which eigenvalues cannot be told apart. `parameters["gap"]` is the gap between the
-        eigenvalues inside and outside: the smaller, the larger D must be before the law begins.
+        The measure "sine" (n_sizes, n_draws), NaN for draws in which a degree is not positive, so that the normalised
+        matrix is undefined, or in which eigenvalues cannot be separated. `parameters["gap"]` is the gap between the
+        eigenvalues inside and outside: the smaller it is, the larger D must be for the law to hold.
     """
     sizes = check_counts("n_features", n_features)
     rng = check_random_state(random_state)
@@ -115,20 +115,20 @@ def eigenspace_error_by_rows(
     fixed_measure: bool = False,
     random_state: Any = None,
 ) -> Curve:
-    """The same error at one D, for growing numbers n of rows: Theorem 4.5 says that it does not depend on n.
+    """Eigenspace error at one D, for increasing numbers n of rows; by Theorem 4.5 it does not depend on n.
 
     Parameters
     ----------
     X : array-like of shape (n, p)
     feature_map : FeatureMap or fitted estimator
     n_rows : sequence of int or None, default=None
-        The numbers n, each a random sample of X. None takes 1000, 10,000, ... up to all rows.
+        The numbers n, each a random sample of X. By default 1000, 10,000, ... up to all rows.
     n_vectors, n_features, n_draws, n_reference, random_state :
         As in `eigenspace_error`, with a single D.
     fixed_measure : bool, default=False
-        Whether landmarks and flats are those of the smallest sample for all n. The theorems speak of one measure, while
-        that of landmark flats changes with n: the same number of neighbours spans less and less, and in the end only
-        noise.
+        Whether landmarks and flats of the smallest sample are used for all n. The theorems assume one measure, but the
+        measure of landmark flats changes with n: the same number of neighbours covers a smaller region, and finally
+        only noise.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def eigenspace_error_by_rows(
 
 
 def exact_eigenspace(source: Source, x: Array, n_vectors: int) -> Eigenspace:
-    """The top eigenvectors of the normalised matrix of the kernel itself, for rows (n, p)."""
+    """Leading eigenvectors of the normalised matrix of the exact kernel, for rows (n, p)."""
     limit = source.limit()
     if limit is not None:
         found = feature_eigenspace(limit, x, n_vectors)
@@ -173,20 +173,20 @@ def exact_eigenspace(source: Source, x: Array, n_vectors: int) -> Eigenspace:
         )
     found = matrix_eigenspace(source.matrix(x, x), n_vectors)
     if found is None:
-        raise InputError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
+        raise InputError("the kernel has rows without positive degree, so it is not a similarity: use another kernel.")
     return found
 
 
 def matrix_eigenspace(matrix: NDArray[np.float64], n_vectors: int) -> Eigenspace | None:
-    """The same for a kernel matrix (n, n), which is overwritten; None where a degree is not positive."""
+    """Leading eigenvectors of a kernel matrix (n, n), which is overwritten; None if a degree is not positive."""
     degrees = matrix.sum(axis=1)
     if not (degrees > 0).all():
         return None
     matrix /= np.sqrt(degrees)[:, None] * np.sqrt(degrees)
     trivial = np.sqrt(degrees / degrees.sum())
-    # Its eigenvalue 1 goes to -1, as in `compute_spectrum`: the trivial vector is known.
+    # The trivial vector is known: move its eigenvalue from 1 to -1, as in `compute_spectrum`.
     matrix -= 2 * np.outer(trivial, trivial)
-    # The start must be neither random, for the result's sake, nor an eigenvector.
+    # A fixed start makes the result deterministic; it must not be an eigenvector.
     start = 1 + np.arange(len(matrix)) / len(matrix)
     try:
         values, vectors = eigsh(matrix, n_vectors, which="LA", v0=start)
@@ -196,8 +196,8 @@ def matrix_eigenspace(matrix: NDArray[np.float64], n_vectors: int) -> Eigenspace
 
 
 def feature_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigenspace | None:
-    """The same for psi(x).psi(y), features as they are; None where a degree is not positive."""
-    if not features.is_sparse and len(x) < min(n_features(features), MATRIX_ROWS):
+    """Leading eigenvectors of psi(x).psi(y) for a fitted map; None if a degree is not positive."""
+    if not features.is_sparse and len(x) < min(feature_count(features), MATRIX_ROWS):
         return matrix_eigenspace(inner_products(features, x, x), n_vectors)
     spectrum = compute_spectrum(lambda: features.blocks(x), n_vectors, balanced=features.is_sparse)
     parts, degrees = [], []
@@ -213,7 +213,7 @@ def feature_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigens
 
 
 def drawn_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigenspace | None:
-    """The same for one draw of several: None where eigenvalues cannot be told apart, too."""
+    """Like `feature_eigenspace`, but None also if eigenvalues cannot be separated."""
     try:
         return feature_eigenspace(features, x, n_vectors)
     except TooClose:
@@ -221,7 +221,7 @@ def drawn_eigenspace(features: FeatureMap, x: Array, n_vectors: int) -> Eigenspa
 
 
 def sine(exact: Eigenspace, found: Eigenspace | None) -> float:
-    """Sine of the largest principal angle; NaN where nothing was found."""
+    """Sine of the largest principal angle; NaN if `found` is None."""
     return float(np.sin(principal_angles(exact.vectors, found.vectors)[-1])) if found is not None else float("nan")
 
 
@@ -233,8 +233,8 @@ def _check(
     high = min(sizes[0] - 1, n_rows - 2)
     if high < 1:
         raise InputError(
-            f"n_features={sizes[0]} and {n_rows} rows have no eigenvectors and a gap: pass at least 2 and 3."
+            f"n_features={sizes[0]} and {n_rows} rows are too few for an eigenvector and a gap: pass at least 2 and 3."
         )
-    hint = f"of n_features={sizes[0]} and {n_rows} rows no more have eigenvectors and a gap"
+    hint = f"n_features={sizes[0]} and {n_rows} rows have no more eigenvectors with a gap"
     check_integer("n_vectors", n_vectors, low=1, high=high, hint=hint)
     check_landmark_counts(features, sizes, n_rows)

@@ -1,4 +1,4 @@
-"""The kernel and its approximation, entry by entry (Section 4.1)."""
+"""Error of the approximated kernel, entry by entry (Section 4.1)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from subspaces.paper.theory.source import (
     settle,
 )
 
-# The bound holds for all pairs of a draw at once with this probability.
+# The bound holds for all pairs of a draw simultaneously with this probability.
 CONFIDENCE = 0.95
-# As many pairs are measured by all draws at a time.
+# Pairs per block, over all draws.
 BLOCK_PAIRS = 20_000
 
 
@@ -40,18 +40,18 @@ def kernel_error(
     n_reference: int = 4096,
     random_state: Any = None,
 ) -> Curve:
-    """How far psi(x).psi(y) is from k(x, y), for growing numbers D of features.
+    """Difference between psi(x).psi(y) and k(x, y) for increasing numbers D of features.
 
-    It is a mean of D independent draws, so the error falls as D^(-1/2), whatever the kernel, the data and their number.
+    psi(x).psi(y) is a mean of D independent draws, so the error decreases as D^(-1/2) for every kernel and data set.
 
     Parameters
     ----------
     X : array-like of shape (n, p)
     feature_map : FeatureMap or fitted estimator
-        Which kernel and which measure. It must be dense (`n_nearest=None`). A sigma of "auto" is settled once, by the
-        map as it is given. With `landmarks="random"` points are drawn with replacement, as the theorem has it;
-        the map itself draws without, and errs less by a factor sqrt(1 - D / n). Landmarks of k-means are no draws
-        from a fixed measure: the theorem says nothing about them, and the slope differs.
+        The kernel and the measure. It must be dense (`n_nearest=None`). A sigma of "auto" is chosen once, by the given
+        map. With `landmarks="random"`, points are drawn with replacement, as in the theorem; the map itself draws
+        without replacement, and its error is smaller by a factor sqrt(1 - D / n). Landmarks of k-means are not drawn
+        from a fixed measure: the theorem does not apply to them, and the slope differs.
     n_features : sequence of int
         The numbers D.
     n_draws : int, default=10
@@ -59,21 +59,21 @@ def kernel_error(
     n_pairs : int, default=1000
         Pairs of different rows that the error is measured on, the same for all draws.
     n_reference : int, default=4096
-        Where the measure is the data, its number of points: all rows, or a sample of so many. Where a kernel has no
-        closed form otherwise, number of features that stand for it: take ten times the largest D, to keep their own
-        error small.
+        If the measure is the data, its number of points: all rows, or a sample of this size. If the kernel has no
+        closed form otherwise, the number of features that approximate it: use ten times the largest D, so that their
+        own error is small.
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     curve : Curve
         Measures "max", the largest error over the pairs, and "rms", the root of the mean square; both (n_sizes,
-        n_draws). `bounds["paper"]` is what the paper's pointwise inequality 2 exp(-D eps^2 / 4) and a sum over all
-        pairs allow with probability 0.95. It holds where |f| <= 1, as for landmarks and subspaces, where
-        exp(-2 D eps^2) would do. For waves, whose products reach from -2 to 2, the inequality of Hoeffding that the
-        paper names gives exp(-D eps^2 / 8) only; the stated one is true all the same, because cos(a - b) and
-        cos(a + b) are independent under a uniform phase, and the second has the tails of variance 1/2. For other maps
-        there is no bound.
+        n_draws). `bounds["paper"]` follows from the pointwise inequality of the paper, 2 exp(-D eps^2 / 4), and a
+        union bound over all pairs, with probability 0.95. It holds if |f| <= 1, as for landmarks and subspaces, for
+        which exp(-2 D eps^2) is also valid. For Fourier features, whose products range from -2 to 2, the Hoeffding
+        inequality cited in the paper gives only exp(-D eps^2 / 8). The stated inequality is still true, because
+        cos(a - b) and cos(a + b) are independent under a uniform phase, and the second is sub-Gaussian with variance
+        1/2. For other maps there is no bound.
 
     Examples
     --------
@@ -126,11 +126,11 @@ def kernel_error_by_rows(
     fixed_measure: bool = False,
     random_state: Any = None,
 ) -> Curve:
-    """The same error at one D, for growing numbers n of rows.
+    """Kernel error at one D, for increasing numbers n of rows.
 
-    Landmarks and flats are those of every sample, as they would be for data of that size. Over a fixed number
-    of pairs the error does not change with n. Over n pairs it grows, but no faster than sqrt(log n), and never beyond
-    the supremum over the domain that Theorem 4.1 is about. Rows are walked in blocks: a million are no matter.
+    Landmarks and flats are computed from each sample, as they would be for data of that size. Over a fixed number of
+    pairs, the error does not depend on n. Over n pairs it increases, but at most as sqrt(log n), and never beyond the
+    supremum over the domain in Theorem 4.1. Rows are processed in blocks, so a million rows are feasible.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def kernel_error_by_rows(
     feature_map : FeatureMap or fitted estimator
         As in `kernel_error`.
     n_rows : sequence of int or None, default=None
-        The numbers n, each a random sample of X. None takes 1000, 10,000, ... up to all rows.
+        The numbers n, each a random sample of X. By default 1000, 10,000, ... up to all rows.
     n_features : int, default=128
         Number D of features.
     n_draws : int, default=10
@@ -148,11 +148,11 @@ def kernel_error_by_rows(
     n_reference : int, default=512
         As in `kernel_error`.
     uniform : bool, default=True
-        Whether to measure n pairs too, the i-th row with the next.
+        Whether to measure also n pairs, each row with the next.
     fixed_measure : bool, default=False
-        Whether landmarks and flats are those of the smallest sample for all n. The theorems speak of one measure, while
-        that of landmark flats changes with n: the same number of neighbours spans less and less, and in the end only
-        noise.
+        Whether landmarks and flats of the smallest sample are used for all n. The theorems assume one measure, but the
+        measure of landmark flats changes with n: the same number of neighbours covers a smaller region, and finally
+        only noise.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -208,14 +208,14 @@ def pair_deviations(
     n_draws: int,
     rng: np.random.RandomState,
 ) -> tuple[Figures, Figures]:
-    """The kernel (m,) of pairs, and the absolute errors of draws: (m, n_sizes, n_draws)."""
+    """Kernel (m,) of pairs, and absolute errors of the draws: (m, n_sizes, n_draws)."""
     draws = source.take([size for size in sizes for _ in range(n_draws)], rng)
     exact, found = source.pairs(x, first, second, draws)
     return exact, np.abs(found - exact[:, None]).reshape(len(exact), len(sizes), n_draws)
 
 
 def _largest_over_rows(source: Source, rows: Array, draws: Any) -> Figures:
-    """The largest error (n_draws,) over the pairs of each row with the next."""
+    """Largest error (n_draws,) over the pairs of each row with the next."""
     largest = np.zeros(())
     for block in row_blocks(len(rows), 1, block_rows=BLOCK_PAIRS):
         first = np.arange(block.start, block.stop)
@@ -225,13 +225,13 @@ def _largest_over_rows(source: Source, rows: Array, draws: Any) -> Figures:
 
 
 def sample_pairs(n_rows: int, count: int, rng: np.random.RandomState) -> tuple[Indices, Indices]:
-    """`count` pairs of different rows."""
+    """Draw `count` pairs of different rows."""
     first = rng.randint(n_rows, size=count)
     return first, (first + rng.randint(1, n_rows, size=count)) % n_rows
 
 
 def check_sizes(n_rows: Any, available: int) -> tuple[int, ...]:
-    """Numbers of rows to sample, or powers of ten from a thousand on."""
+    """Checked numbers of rows; by default powers of ten from 1000 on."""
     if n_rows is None:
         powers = [10**k for k in range(3, 12) if 10**k < available]
         return (*powers, available)
@@ -239,13 +239,13 @@ def check_sizes(n_rows: Any, available: int) -> tuple[int, ...]:
 
 
 def describe(features: FeatureMap) -> dict[str, Any]:
-    """What the figures of a map depend on."""
+    """Name and parameters of a map that determine its errors."""
     values = {key: value for key, value in features.get_params().items() if key not in ("n_components", "random_state")}
     return {"map": type(features).__name__, **values}
 
 
 def _bounds(features: FeatureMap, sizes: Array, n_pairs: int) -> dict[str, Figures]:
-    """What the paper's pointwise inequality allows for all pairs at once."""
+    """Simultaneous bound for all pairs from the pointwise inequality of the paper."""
     if not isinstance(features, FourierFeatures | LandmarkFeatures | SubspaceFeatures):
         return {}
     return {"paper": np.sqrt(4 * np.log(2 * n_pairs / (1 - CONFIDENCE)) / sizes)}

@@ -1,4 +1,4 @@
-"""The normalised kernel matrix as a small perturbation: Lemma 4.3 and the theorem that follows from it."""
+"""Perturbation of the normalised kernel matrix: Lemma 4.3 and the bound on eigenvectors."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from subspaces.paper.theory.source import (
     settle,
 )
 
-# Several dense matrices of n x n are held.
+# Several dense n x n matrices are in memory.
 MOST_ROWS = 3000
 TERMS = ("H1", "H2", "H3")
-# What is missing from these tables in JSON was infinite; what is missing from others was not measured.
+# In these tables, None in JSON stands for infinity; in the others, for NaN (not measured).
 INFINITE = ("delta", "bounds", "sharp_bounds")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Perturbation:
-    """What `perturbation` measured. Tables are (n_sizes, n_draws) or, of the three terms, (n_sizes, n_draws, 3)."""
+    """Result of `perturbation`. Tables are (n_sizes, n_draws), or (n_sizes, n_draws, 3) for the three terms."""
 
     sizes: Any  # (n_sizes,), the numbers D
     delta: Figures  # largest error of an entry, over the smallest entry of the kernel matrix
     norms: Figures  # spectral norms of H1, H2, H3
-    bounds: Figures  # what the lemma allows for them; infinite where delta >= 1, where it says nothing
-    sharp_bounds: Figures  # what it could allow, without the ratio u / l
+    bounds: Figures  # bounds of the lemma; infinite if delta >= 1, when it does not apply
+    sharp_bounds: Figures  # sharper bounds, without the ratio u / l
     total: Figures  # spectral norm of H1 + H2 + H3
     vector_error: Figures  # distance of the second eigenvectors, up to sign
     lower: float  # smallest entry l of the kernel matrix
@@ -50,26 +50,26 @@ class Perturbation:
 
     @property
     def holds(self) -> bool:
-        """Whether no term exceeds its bound in any draw, by more than rounding."""
+        """Whether all terms of all draws are within their bounds, up to rounding."""
         known = np.isfinite(self.norms)
         return bool((self.norms[known] <= self.bounds[known] * (1 + 1e-9) + 1e-12).all())
 
     @property
     def vector_bound(self) -> Figures:
-        """2^(3/2) |H1 + H2 + H3| / c, which the distance of the eigenvectors never exceeds (Yu, Wang and Samworth)."""
+        """2^(3/2) |H1 + H2 + H3| / c, an upper bound on the distance of the eigenvectors (Yu, Wang and Samworth)."""
         if self.gap > 0:
             return 2**1.5 * self.total / self.gap
         # Without a gap there is no bound.
         return np.where(np.isnan(self.total), np.nan, np.inf)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that `json.dumps` takes even with `allow_nan=False`: what is not finite becomes None."""
+        """Plain values that `json.dumps` takes even with `allow_nan=False`: non-finite numbers become None."""
         values = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
         return {**values, "vector_bound": plain(self.vector_bound), "holds": self.holds}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_dict` told of."""
+        """Restore a result from `to_dict`."""
         tables = {each.name: values[each.name] for each in fields(cls)}
         for name, value in tables.items():
             if isinstance(value, list):
@@ -78,7 +78,7 @@ class Perturbation:
         return cls(**tables)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the three norms and their bounds over D; returns the matplotlib Axes."""
+        """Plot the three norms and their bounds over D; return the matplotlib Axes."""
         from subspaces.paper.theory.plots import plot_perturbation
 
         return plot_perturbation(self, ax)
@@ -103,23 +103,24 @@ def perturbation(
     n_reference: int = 4096,
     random_state: Any = None,
 ) -> Perturbation:
-    """The terms of Lemma 4.3 and their bounds, as the paper states them.
+    """Measure the terms of Lemma 4.3 and their bounds.
 
-    With W the kernel matrix, D the diagonal of its row sums and hats on what D features make of them,
+    Let W be the kernel matrix, D the diagonal matrix of its row sums, and W^, D^ their approximations. The terms
     H1 = (D^(-1/2) - D^^(-1/2)) W D^(-1/2), H2 = D^^(-1/2) (W - W^) D^(-1/2), H3 = D^^(-1/2) W^ (D^(-1/2) - D^^(-1/2))
-    add up to L - L^. If entries lie between l > 0 and u and all errors are at most delta l with delta < 1,
+    sum to L - L^. If all entries lie between l > 0 and u, and all errors are at most delta l with delta < 1, then
 
     - |H1| <= (u / 2 l) (1 - delta)^(-3/2) delta,
     - |H2| <= (1 - delta)^(-1/2) delta,
     - |H3| <= (u / l + delta) (1 - delta)^(-2) delta / 2.
 
-    All three are right. The ratio u / l in the first and the third is not needed: L and L^ have norm one and degrees
-    are off by a factor between 1 - delta and 1 + delta, so that (1 - delta)^(-1/2) - 1 and 1 - (1 - delta)^(1/2) do;
-    `sharp_bounds` has these. What decides is l: where some rows are far apart for sigma, the smallest entry is next to
-    nothing, delta is above one for every D in reach, and the lemma is silent though the terms themselves are small.
+    All three bounds are correct. The ratio u / l in the first and third is not needed: L and L^ have norm one, and
+    degrees change by a factor between 1 - delta and 1 + delta, so (1 - delta)^(-1/2) - 1 and 1 - (1 - delta)^(1/2) are
+    bounds, too; see `sharp_bounds`. The limiting quantity is l: if some rows are far apart relative to sigma, the
+    smallest entry is almost zero, delta exceeds one for all practical D, and the lemma does not apply although the
+    terms are small.
 
-    The paper then bounds the second eigenvector by |H1 + H2 + H3| / c. The theorem it cites gives this with a factor of
-    2^(3/2) if c is the gap of L alone, and the constant C of Theorem 4.5 can hold that.
+    The paper then bounds the error of the second eigenvector by |H1 + H2 + H3| / c. The cited theorem gives this with
+    an additional factor 2^(3/2) if c is the gap of L, which the constant C of Theorem 4.5 can absorb.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def perturbation(
     Returns
     -------
     found : Perturbation
-        Terms are NaN for draws in which a row has no positive degree; that takes delta >= 1.
+        Terms are NaN for draws in which a degree is not positive, which requires delta >= 1.
     """
     sizes = check_counts("n_features", n_features)
     check_integer("n_draws", n_draws, low=1)
@@ -143,7 +144,7 @@ def perturbation(
     refuse_sparse(features)
     if not 3 <= len(x) <= MOST_ROWS:
         raise InputError(
-            f"X has n_samples={len(x)} rows, and matrices are n x n: pass 3 to {MOST_ROWS} rows, or a sample."
+            f"X has n_samples={len(x)} rows, but matrices are n x n: pass 3 to {MOST_ROWS} rows, for example a sample."
         )
     check_landmark_counts(features, sizes, len(x))
     features = settle(features, x, rng)
@@ -168,7 +169,7 @@ def perturbation(
         ),
         lower=lower,
         upper=upper,
-        # Rounding can dip below zero.
+        # Rounding can make the gap slightly negative.
         gap=max(0.0, float(min(1 - values[1], values[1] - values[2], values[1]))),
         parameters={**describe(features), "n_rows": len(x), "reference": source.reference},
     )
@@ -193,7 +194,7 @@ def _measure(exact: Figures, vector: Figures, approximate: Figures) -> dict[str,
 
 
 def _bounds(delta: Figures, ratio: float) -> tuple[Figures, Figures]:
-    """The bounds of the lemma and the sharper ones (n_sizes, n_draws, 3); infinite where delta is not below one."""
+    """Bounds of the lemma and sharper bounds (n_sizes, n_draws, 3); infinite unless delta < 1."""
     small = (delta < 1) & np.isfinite(ratio)
     safe, ratio = np.where(small, delta, 0.5), ratio if np.isfinite(ratio) else 1.0
     stated = [
@@ -207,18 +208,18 @@ def _bounds(delta: Figures, ratio: float) -> tuple[Figures, Figures]:
 
 
 def _top_vectors(matrix: Figures) -> tuple[Figures, Figures]:
-    """The three largest eigenvalues of a kernel matrix (n, n) once normalised, and their vectors (n, 3)."""
+    """The three largest eigenvalues of a normalised kernel matrix (n, n), and their eigenvectors (n, 3)."""
     degrees = matrix.sum(axis=1)
     if not (degrees > 0).all():
-        raise InputError("the kernel has rows without positive degree: it is no kernel of similarities; change it.")
+        raise InputError("the kernel has rows without positive degree, so it is not a similarity: use another kernel.")
     scale = degrees**-0.5
-    # All of them: a search for the three largest fails where many are alike.
+    # Compute all eigenvalues: iterative methods fail if many of them are almost equal.
     values, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)
     return values[:-4:-1], vectors[:, :-4:-1]
 
 
 def _norm(matrix: Figures) -> float:
-    """The largest singular value."""
+    """Largest singular value."""
     if not matrix.any():
         return 0.0
     start = 1 + np.arange(len(matrix)) / len(matrix)

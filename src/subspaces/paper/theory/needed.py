@@ -1,4 +1,4 @@
-"""How many landmarks are enough, told from the rows at hand."""
+"""Estimate the number of landmarks needed for a tolerance."""
 
 from __future__ import annotations
 
@@ -33,39 +33,40 @@ from subspaces.paper.theory.source import (
 from subspaces.spectral.partition import assign_embedded, plain_partition
 
 CRITERIA = {
-    "kernel": "the largest error of a kernel entry, as a share of the largest entry",
+    "kernel": "the largest error of a kernel entry, relative to the largest entry",
     "eigenspace": "the sine of the largest angle between the leading eigenspaces",
-    "labels": "the share of rows with another label",
+    "labels": "the share of rows with a different label",
 }
-# Pilots that double up to a quarter of the reference, of a sample of at least so many rows.
+# Numbers of landmarks of the pilots, up to a quarter of the reference, and the smallest number of rows.
 PILOTS = (32, 64, 128, 256, 512)
 MIN_ROWS = 100
-# Dimension of flats where no map is given.
+# Dimension of flats if no map is given.
 DEFAULT_DIM = 3
 N_DRAWS = {"kernel": 50, "eigenspace": 20, "labels": 20}
 N_PAIRS = 1000
 # Starts of k-means, as in the estimators.
 N_STARTS = 10
-# The law counts as seen where the slope of the pilots is so near to it, and errors as falling where it is so steep.
+# Largest distance of the slope from -1/2 at which the pilots follow the law, and the flattest slope that counts as
+# decreasing.
 SLOPE_TOLERANCE = 0.15
 FLATTEST = -0.25
-# A slope that no law stands behind is followed this many times beyond the largest pilot.
+# A fitted slope is extrapolated up to this factor beyond the largest pilot.
 FARTHEST = 16
-# Eigenspaces of pilots farther off than this are not yet near the right one, and kernels not beyond this.
+# Above these errors, the eigenspaces or kernels of the pilots are too inaccurate to extrapolate.
 LOST = 0.5
 KERNEL_LOST = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LandmarksNeeded:
-    """What `landmarks_needed` found; print it for a sentence, plot it for the curve behind it."""
+    """Result of `landmarks_needed`; print it for a summary, call `plot` for a figure."""
 
-    n_landmarks: int | None  # None where the pilots allow no answer
+    n_landmarks: int | None  # None if the pilots allow no answer
     tolerance: float
     criterion: str
     basis: str  # "law", "fitted slope", "measured" or "nothing"
     reason: str
-    slope: float  # of the pilots, over D and the features of the reference where these have an error of their own
+    slope: float  # of the pilots, corrected for the error of the reference
     n_rows: int  # rows of X
     gap: float | None  # between the eigenvalues inside and outside the eigenspace
     curve: Curve  # the pilots
@@ -81,13 +82,13 @@ class LandmarksNeeded:
         return {**{name: plain(getattr(self, name)) for name in names}, "curve": self.curve.to_dict()}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the pilots, the law, the tolerance and the answer; returns the matplotlib Axes."""
+        """Plot the pilots, the law, the tolerance and the answer; return the matplotlib Axes."""
         from subspaces.paper.theory.plots import plot_needed
 
         return plot_needed(self, ax)
 
     def __repr__(self) -> str:
-        answer = "No number of landmarks can be told" if self.n_landmarks is None else f"D = {self.n_landmarks}"
+        answer = "D cannot be estimated" if self.n_landmarks is None else f"D = {self.n_landmarks}"
         pairs = zip(self.curve.sizes, mean_over_draws(self.curve.errors), strict=True)
         pilots = ", ".join(f"{error:.3g} at {size}" for size, error in pairs)
         text = (
@@ -109,36 +110,37 @@ def landmarks_needed(
     sample_rows: int = 2000,
     random_state: Any = None,
 ) -> LandmarksNeeded:
-    """How many landmarks D are enough for a tolerance, from pilots on a sample of the rows.
+    """Estimate the number D of landmarks needed for a tolerance, from pilot runs on a sample of the rows.
 
-    Pilots of a few hundred landmarks are compared with the kernel itself, or with very many landmarks. If their errors
-    fall as D^(-1/2), the law tells the D that meets the tolerance on average. If they do not, the answer says what it
-    goes by instead, or that there is none. D depends on the data and the tolerance, not on how many rows there are.
+    Pilots with up to a few hundred landmarks are compared with the exact kernel, or with very many landmarks. If their
+    errors decrease as D^(-1/2), the law gives the D that meets the tolerance on average. Otherwise, the result states
+    what the answer is based on, or that there is none. D depends on the data and the tolerance, not on the number of
+    rows.
 
     Parameters
     ----------
     X : array-like of shape (n, p)
     tolerance : float, default=0.1
-        Error allowed, in the units of the criterion.
+        Allowed error, in the units of the criterion.
     feature_map : FeatureMap, fitted estimator or None, default=None
-        The map to count landmarks of: `landmarks_needed(X, 0.1, fls)` asks for those of a fitted `FLS`. None is the
-        dense map of the paper, with flats of three dimensions at random rows. A sigma of "auto" is settled once, by the
-        map as it is given; that of a fitted estimator is its own.
+        The map, or an estimator that contains it: `landmarks_needed(X, 0.1, fls)` for a fitted `FLS`. None is the dense
+        map of the paper, with flats of dimension three at random rows. A sigma of "auto" is chosen once, by the given
+        map; a fitted estimator uses its own sigma.
     criterion : {"kernel", "eigenspace", "labels"} or None, default=None
-        "kernel": the largest error of an entry among 1000 pairs, as a share of the largest entry. "eigenspace": the
-        sine of the largest angle between the spans of the `n_clusters` leading eigenvectors. "labels": the share of
-        rows that k-means on these eigenvectors labels otherwise; no law is known for it. None is "eigenspace" where the
-        number of clusters is known, else "kernel".
+        "kernel": the largest error of an entry among 1000 pairs, relative to the largest entry. "eigenspace": the sine
+        of the largest angle between the spans of the `n_clusters` leading eigenvectors. "labels": the share of rows
+        that k-means on these eigenvectors labels differently; no law is known for it. None is "eigenspace" if the
+        number of clusters is known, otherwise "kernel".
     n_clusters : int or None, default=None
-        Number of clusters; None is that of a fitted estimator.
+        Number of clusters; by default that of a fitted estimator.
     pilots : sequence of int or None, default=None
-        Numbers of landmarks to try. None doubles from 32 up to a quarter of the reference.
+        Numbers of landmarks to try. By default powers of two from 32 up to a quarter of the reference.
     n_draws : int or None, default=None
-        Draws for each pilot. None is 50 for the kernel, whose draws cost little, and 20 for eigenvectors.
+        Draws for each pilot. By default 50 for the kernel, whose draws are cheap, and 20 for eigenvectors.
     sample_rows : int, default=2000
-        Rows that pilots see. Maps of the nearest landmarks, as `FLS` has them by default, have no limit kernel: pilots
-        are compared with the eigenspace or labels of half as many landmarks as there are rows here. The theory is
-        silent about them, so the answer rests on what is measured.
+        Number of rows used by the pilots. Maps that keep the nearest landmarks, such as the default of `FLS`, have no
+        limit kernel: their pilots are compared with the eigenspace or labels of half as many landmarks as rows. The
+        theory does not cover them, so the answer relies on the measurements.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -163,7 +165,7 @@ def landmarks_needed(
         feature_map = SubspaceFeatures(subspace_dim=DEFAULT_DIM, landmarks="random")
     all_rows, features = check_map(X, feature_map)
     if given is None and all_rows.shape[1] == 1:
-        raise InputError("X has one column, which leaves no room for a line: pass feature_map=LandmarkFeatures().")
+        raise InputError("X has one column, but flats need at least two: pass feature_map=LandmarkFeatures().")
     if given is None and all_rows.shape[1] <= DEFAULT_DIM:
         features.set_params(subspace_dim=all_rows.shape[1] - 1)
     if len(all_rows) < MIN_ROWS:
@@ -178,7 +180,7 @@ def landmarks_needed(
     if criterion == "kernel":
         refuse_sparse(features)
     elif n_clusters is None:
-        raise InputError(f'criterion="{criterion}" needs n_clusters: give it, or use criterion="kernel".')
+        raise InputError(f'criterion="{criterion}" needs n_clusters: pass it, or use criterion="kernel".')
 
     x = all_rows[rng.choice(len(all_rows), min(len(all_rows), sample_rows), replace=False)]
     features = settle(features, x, rng)
@@ -187,39 +189,39 @@ def landmarks_needed(
     if pilots is None:
         sizes = _default_pilots(low, n_reference)
     else:
-        hint = f"{n_reference} landmarks stand for very many; raise sample_rows={sample_rows} for larger pilots"
+        hint = f"the reference has {n_reference} landmarks; raise sample_rows={sample_rows} for larger pilots"
         sizes = check_counts("pilots", pilots, low=low, high=n_reference // 2, hint=hint)
     if len(sizes) < 2:
-        raise InputError(f"pilots={sizes} are too few for a slope: give at least two, or pass more rows.")
+        raise InputError(f"pilots={sizes} are too few for a slope: pass at least two, or more rows.")
     source = make_source(features, x, n_reference=n_reference, rng=rng)
     errors, gap = pilot_errors(source, x, criterion, n_clusters or 2, sizes, draws, rng)
     parameters = {**describe(features), "n_rows": len(x), "reference": source.reference}
     parameters["without_replacement"] = isinstance(source, ManyPoints)
     curve = Curve(criterion, "n_features", np.array(sizes), {criterion: errors}, {}, parameters)
 
-    # The reference of maps that are fitted again has an error of its own, of which the pilots must not be accused.
+    # A reference that is itself a fit has an error of its own, which must not be attributed to the pilots.
     own = 1 / n_reference if _is_fitted_again(features) else 0.0
-    # Rows drawn without replacement: all of them have no error left.
+    # Rows are drawn without replacement, so that the error vanishes when all are used.
     left = 1 / len(all_rows) if isinstance(source, ManyPoints) else 0.0
     theory = criterion != "labels" and not features.is_sparse
     slope = log_slope(1 / (1 / curve.sizes + own), errors)
     count, basis, reason = _answer(curve, tolerance, slope, theory=theory, own=own, left=left, gap=gap)
     if count is not None and count < sizes[0]:
-        count, reason = sizes[0], f"{reason} Fewer would do, but none were tried."
+        count, reason = sizes[0], f"{reason} Fewer may suffice, but were not tried."
     if count is not None and draws_rows(features) and count >= len(all_rows):
         count, reason = len(all_rows), f"{reason} That is every row."
     return LandmarksNeeded(count, float(tolerance), criterion, basis, reason, slope, len(all_rows), gap, curve)
 
 
 def _default_pilots(low: int, n_reference: int) -> tuple[int, ...]:
-    """Numbers above `low` that double up to a quarter of the reference."""
+    """Powers of two above `low`, up to a quarter of the reference."""
     sizes = tuple(size for size in PILOTS if low < size <= n_reference // 4)
     few = tuple(sorted({size for k in (16, 8, 4) if (size := n_reference // k) > low}))
     return sizes if len(sizes) >= len(few) else few
 
 
 def _is_fitted_again(features: FeatureMap) -> bool:
-    """Whether very many landmarks, fitted like the pilots, must stand for the kernel."""
+    """Whether the reference is a fit of very many landmarks."""
     if has_closed_form(features):
         return False
     return not draws_rows(features) or features.is_sparse or getattr(features, "landmarks", "") != "random"
@@ -234,11 +236,11 @@ def pilot_errors(
     n_draws: int,
     rng: np.random.RandomState,
 ) -> tuple[Figures, float | None]:
-    """Errors (n_sizes, n_draws) of pilots, and the gap where eigenvectors are asked about."""
+    """Errors (n_sizes, n_draws) of the pilots, and the eigenvalue gap if the criterion uses eigenvectors."""
     if criterion == "kernel":
         exact, deviations = pair_deviations(source, x, *sample_pairs(len(x), N_PAIRS, rng), sizes, n_draws, rng)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Infinite where sigma is so small that the kernel vanishes for all pairs.
+            # Infinite if sigma is so small that the kernel vanishes for all pairs.
             return deviations.max(axis=0) / np.abs(exact).max(), None
     space = exact_eigenspace(source, x, n_clusters)
     labels = _labels(space, n_clusters, rng) if criterion == "labels" else None
@@ -260,7 +262,7 @@ def _labels(space: Eigenspace, n_clusters: int, rng: np.random.RandomState) -> A
 def _answer(
     curve: Curve, tolerance: float, slope: float, *, theory: bool, own: float, left: float, gap: float | None
 ) -> tuple[int | None, str, str]:
-    """D, what it goes by, and why in a sentence.
+    """D, what it is based on, and the reason.
 
     Squared errors are c^2 (1 / D + own) in the pilots and c^2 (1 / D - left) for the map itself.
     """
@@ -269,7 +271,7 @@ def _answer(
     near = "" if gap is None else f" The gap of the eigenvalues is {gap:.2g}."
     drowned = curve.name == "kernel" and not last <= KERNEL_LOST
     if theory and abs(slope - LAW) <= SLOPE_TOLERANCE and not drowned and not (gap is not None and last > LOST):
-        # The larger half of the pilots, for small ones may not yet follow the law.
+        # Use the larger half of the pilots, because small ones may not yet follow the law.
         half = len(means) // 2
         constants = means[half:] / np.sqrt(1 / curve.sizes[half:] + own)
         constant = float(np.exp(np.nanmean(np.log(constants))))
@@ -278,18 +280,18 @@ def _answer(
     why = "no law is known for this criterion or map." if not theory else f"the pilots do not follow D^(-1/2).{near}"
     if curve.name == "eigenspace" and last > LOST:
         why = (
-            f"eigenspaces are still lost at the largest pilot, for a gap of {gap:.2g} between the eigenvalues: "
-            "another n_clusters or sigma may have a larger one."
+            f"the eigenspace is still inaccurate at the largest pilot, because the eigenvalue gap is only {gap:.2g}: "
+            "another n_clusters or sigma may have a larger gap."
         )
     if drowned:
-        why = "errors of the pilots are larger than the largest entry of the kernel: raise sigma, or scale X."
+        why = "the errors of the pilots exceed the largest entry of the kernel: raise sigma, or scale X."
     met = means <= tolerance
     if met[-1]:
         first = len(met) - int(np.argmin(met[::-1])) if not met.all() else 0
         return (
             int(curve.sizes[first]),
             "measured",
-            f"{why} It is the smallest pilot from which on the tolerance is met.",
+            f"{why} It is the smallest pilot from which the tolerance is met.",
         )
     if slope < FLATTEST and last <= LOST:
         factor = (last / tolerance) ** (-1 / slope)
@@ -298,6 +300,6 @@ def _answer(
             return (
                 count,
                 "fitted slope",
-                f"{why} The slope of the pilots was followed beyond them: take it with caution.",
+                f"{why} The answer extrapolates the slope of the pilots: use it with caution.",
             )
-    return None, "nothing", f"{why} Errors do not fall enough to say how many would meet it."
+    return None, "nothing", f"{why} The errors do not decrease enough to estimate the number."

@@ -1,4 +1,4 @@
-"""Pictures of what was measured."""
+"""Figures of the measurements."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from subspaces.paper.theory.needed import LandmarksNeeded
     from subspaces.paper.theory.uniform import UniformMeasure
 
-# Colours that differ in lightness too, so that every eye and every printer tells them apart.
+# Colours that also differ in lightness, for colour-blind readers and greyscale printing.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
 GREY = "#7A7A7A"
 MARKERS = "osD^"
 
 
 def new_axes(ax: Any) -> Any:
-    """`ax`, or the axes of a new figure."""
+    """Return `ax`, or the axes of a new figure, in a common style."""
     if ax is None:
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+            raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
         _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="0.92", linewidth=0.7)
@@ -35,7 +35,7 @@ def new_axes(ax: Any) -> Any:
 
 
 def plot_curve(curve: Curve, ax: Any = None) -> Any:
-    """Every measure of a curve: its draws as dots, their means as a line; the law and bounds dashed."""
+    """Plot all measures of a curve: draws as dots, means as lines, the law and bounds dashed."""
     ax = new_axes(ax)
     for index, (name, table) in enumerate(curve.measures.items()):
         plot_line(ax, curve.sizes, table, name, index)
@@ -49,9 +49,9 @@ def plot_curve(curve: Curve, ax: Any = None) -> Any:
 
 
 def plot_together(curves: dict[str, Curve], measure: str, ax: Any) -> Any:
-    """One measure of several curves in one picture."""
+    """Plot one measure of several curves into the same axes."""
     if not curves:
-        raise InputError("curves is empty: pass at least one.")
+        raise InputError("curves is empty: pass at least one curve.")
     new_axes(ax)
     for index, (name, curve) in enumerate(curves.items()):
         table = curve.measures[measure]
@@ -64,7 +64,7 @@ def plot_together(curves: dict[str, Curve], measure: str, ax: Any) -> Any:
 
 
 def plot_line(ax: Any, sizes: Any, table: Any, label: str, index: int) -> None:
-    """Draws (n_sizes, n_draws) as faint dots and their means as a line."""
+    """Plot draws (n_sizes, n_draws) as faint dots and their means as a line."""
     color = COLORS[index % len(COLORS)]
     ax.plot(np.repeat(sizes, table.shape[1]), table.ravel(), ".", color=color, alpha=0.2, markersize=4)
     marker = MARKERS[index % len(MARKERS)]
@@ -72,14 +72,14 @@ def plot_line(ax: Any, sizes: Any, table: Any, label: str, index: int) -> None:
 
 
 def plot_law(ax: Any, curve: Curve, measure: str | None = None) -> None:
-    """The law of slope -1/2 through the last mean."""
+    """Plot the law of slope -1/2 through the last mean."""
     means = mean_over_draws(curve.errors if measure is None else curve.measures[measure])
     law = means[-1] * (curve.sizes / curve.sizes[-1]) ** LAW
     ax.plot(curve.sizes, law, "--", color="black", linewidth=0.9, label="$D^{-1/2}$")
 
 
 def finish(ax: Any, curve: Curve, label: str) -> None:
-    """Logarithmic axes, labels and a legend; what is flat in n is shown on an axis that leaves room for a slope."""
+    """Set logarithmic axes, labels and a legend; curves over n get a wider range, so that flat curves look flat."""
     ax.set_yscale("log")
     if curve.over == "n_rows":
         low, high = ax.get_ylim()
@@ -91,7 +91,7 @@ def finish(ax: Any, curve: Curve, label: str) -> None:
 
 
 def plot_perturbation(found: Perturbation, ax: Any = None) -> Any:
-    """Norms of the terms (solid), the bounds of the lemma (dotted), and the sharper bound of H1 + H2 + H3's parts."""
+    """Plot the norms of the terms (solid) and the bounds of the lemma (dotted)."""
     from subspaces.paper.theory.matrix_perturbation import TERMS
 
     ax = new_axes(ax)
@@ -108,7 +108,7 @@ def plot_perturbation(found: Perturbation, ax: Any = None) -> Any:
 
 
 def plot_uniform(found: UniformMeasure, ax: Any = None) -> Any:
-    """The kernel over the distance: the closed form as a line, the estimates of single pairs as dots."""
+    """Plot the kernel over the distance: the closed form as a line, estimates of single pairs as dots."""
     ax = new_axes(ax)
     pairs = found.estimates.shape[1]
     ax.plot(np.repeat(found.distances, pairs), found.estimates.ravel(), ".", color=COLORS[1], label="pairs, estimated")
@@ -126,7 +126,7 @@ def _slope(curve: Curve, measure: str) -> str:
 
 
 def plot_needed(needed: LandmarksNeeded, ax: Any = None) -> Any:
-    """The pilots, the law through them, the tolerance and where both meet."""
+    """Plot the pilots, the law, the tolerance and their intersection."""
     ax = new_axes(ax)
     curve, count = needed.curve, needed.n_landmarks
     plot_line(ax, curve.sizes, curve.errors, "pilots", 0)
@@ -135,11 +135,11 @@ def plot_needed(needed: LandmarksNeeded, ax: Any = None) -> Any:
         last, mean = curve.sizes[-1], mean_over_draws(curve.errors)[-1]
         along = np.geomspace(curve.sizes[0], max(count, last), 100)
         if needed.law_seen:
-            # All rows, drawn without replacement, have no error left.
+            # Rows are drawn without replacement, so that the error vanishes when all are used.
             left = 1 / needed.n_rows if curve.parameters["without_replacement"] else 0.0
             line = mean * np.sqrt(last * np.maximum(1 / along - left, 0))
             ax.plot(
-                along, line, "--", color="black", linewidth=0.9, label="law" if not left else "law, rows drawn once"
+                along, line, "--", color="black", linewidth=0.9, label="law" if not left else "law, without replacement"
             )
         elif needed.basis == "fitted slope":
             line = mean * (along / last) ** needed.slope
@@ -153,7 +153,7 @@ def plot_needed(needed: LandmarksNeeded, ax: Any = None) -> Any:
 
 
 def show_sizes(ax: Any, sizes: Any) -> None:
-    """Logarithmic axes with a mark at every size that was measured."""
+    """Set logarithmic axes with a tick at every measured size."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ax.set_xscale("log")
@@ -169,10 +169,10 @@ def show_sizes(ax: Any, sizes: Any) -> None:
 
 
 def new_figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:
-    """A figure and its axes (n_rows, n_columns), without the state of pyplot."""
+    """Create a figure and its axes (n_rows, n_columns) without pyplot."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingPackageError("the picture needs matplotlib: pip install 'subspaces[plot]'") from None
+        raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
     figure = Figure(figsize=(5 * n_columns, 4 * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)

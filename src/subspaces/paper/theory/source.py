@@ -1,4 +1,4 @@
-"""Where features come from: a kernel, and draws of D features that approximate it."""
+"""Sources of features: a kernel, and random draws of D features that approximate it."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, Ny
 from subspaces.features.bandwidth import known_sigma
 from subspaces.features.base import stack
 
-# Closed forms come as matrices, of which pairs are the diagonal: small blocks waste little.
+# Closed forms give matrices, of which only the diagonal is needed for pairs: small blocks waste little.
 PAIR_ROWS = 32
 
 
 class Source(ABC):
-    """A kernel on rows, and draws of features of it."""
+    """A kernel, and random features that approximate it."""
 
-    reference: str  # what the kernel is known by
+    reference: str  # how the exact kernel is computed
 
     @abstractmethod
     def draw(self, count: int, rng: np.random.RandomState) -> FeatureMap:
-        """`count` features, drawn anew."""
+        """Draw `count` features."""
 
     @abstractmethod
     def limit(self) -> FeatureMap | None:
-        """Features whose inner products are the kernel itself, or None where it has a closed form."""
+        """Features whose inner products are the exact kernel, or None if it has a closed form."""
 
     @abstractmethod
     def matrix(self, x: Array, y: Array) -> NDArray[np.float64]:
-        """The kernel (n, m) of rows (n, p) and (m, p)."""
+        """Exact kernel (n, m) of rows (n, p) and (m, p)."""
 
     @abstractmethod
     def take(self, counts: Sequence[int], rng: np.random.RandomState) -> Any:
-        """A draw of each number of features in `counts`, for `pairs`."""
+        """One draw for each number of features in `counts`, as input of `pairs`."""
 
     @abstractmethod
     def pairs(
         self, x: Array, first: Indices, second: Indices, draws: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The kernel (m,) of pairs of rows of `x`, and what each of the draws makes of it: (m, n_draws)."""
+        """Exact kernel (m,) of pairs of rows of `x`, and its approximation by each draw: (m, n_draws)."""
 
 
 class ManyPoints(Source):
-    """A measure of N points, such as flats at N rows: the kernel is their mean, a draw takes D of them.
+    """A measure on N points, such as flats at N rows: the kernel is the mean over them, a draw takes D of them.
 
-    Points are drawn with replacement, independent of each other as the theorem has it.
+    Points are drawn independently, with replacement, as in the theorem.
     """
 
     def __init__(self, features: LandmarkFeatures | SubspaceFeatures) -> None:
         self.features = features
-        self.size = n_features(features)
+        self.size = feature_count(features)
         self.reference = f"all {self.size} points of the measure"
 
     def draw(self, count: int, rng: np.random.RandomState) -> FeatureMap:
@@ -73,7 +73,7 @@ class ManyPoints(Source):
         return inner_products(self.features, x, y)
 
     def take(self, counts: Sequence[int], rng: np.random.RandomState) -> NDArray[np.float64]:
-        # How often each draw takes each point: estimates are products with these, and psi is computed once for all.
+        # How often each draw takes each point. Estimates are products with these, so psi is computed only once.
         shares = [np.bincount(rng.randint(self.size, size=count), minlength=self.size) / count for count in counts]
         return self.size * np.column_stack([np.full(self.size, 1 / self.size), *shares])
 
@@ -85,7 +85,7 @@ class ManyPoints(Source):
 
 
 class FittedMaps(Source):
-    """Any feature map: a draw is a fit, the kernel a closed form where there is one, else a fit of many features."""
+    """Any feature map: a draw is a fit; the kernel is a closed form if there is one, else a fit of many features."""
 
     def __init__(self, features: FeatureMap, x: Array, n_reference: int, rng: np.random.RandomState) -> None:
         self.features = features
@@ -95,7 +95,7 @@ class FittedMaps(Source):
             self.reference = "closed form"
         else:
             self._limit = self.draw(n_reference, rng)
-            self.reference = f"{n_features(self._limit)} features"
+            self.reference = f"{feature_count(self._limit)} features"
 
     def draw(self, count: int, rng: np.random.RandomState) -> FeatureMap:
         return clone(self.features).set_params(n_components=count, random_state=rng).fit(self.x)
@@ -124,7 +124,7 @@ class FittedMaps(Source):
 
 
 def make_source(features: FeatureMap, x: Array, *, n_reference: int, rng: np.random.RandomState) -> Source:
-    """The source of features for rows (n, p), with at most `n_reference` points where the measure is the data."""
+    """Source of features for rows (n, p), with at most `n_reference` points if the measure is the data."""
     if draws_rows(features) and not features.is_sparse and getattr(features, "landmarks", "") == "random":
         points = x if len(x) <= n_reference else x[rng.choice(len(x), n_reference, replace=False)]
         return ManyPoints(clone(features).set_params(landmarks=points, random_state=rng).fit(x))
@@ -132,7 +132,7 @@ def make_source(features: FeatureMap, x: Array, *, n_reference: int, rng: np.ran
 
 
 def check_map(X: ArrayLike, given: Any) -> tuple[Array, FeatureMap]:
-    """Checked rows and an unfitted map; of a fitted estimator, rows as it prepares them and the map it uses."""
+    """Checked rows and an unfitted map; for a fitted estimator, its prepared rows and its map."""
     fitted = None if isinstance(given, FeatureMap) else fitted_map(given)
     if fitted is not None:
         rows, features = prepared_rows(given, X), clone(fitted)
@@ -146,18 +146,16 @@ def check_map(X: ArrayLike, given: Any) -> tuple[Array, FeatureMap]:
             f"feature_map={given!r} must be a map of subspaces.features, or a fitted estimator such as FLS."
         )
     if len(rows) < 2:
-        raise InputError(f"X has n_samples={len(rows)} rows: pass at least two, a kernel is about pairs.")
+        raise InputError(f"X has n_samples={len(rows)} rows: pass at least two, because a kernel needs pairs.")
     if "n_components" not in features.get_params():
-        raise InputError(f"{features!r} has a fixed number of features: give a map with the parameter n_components.")
+        raise InputError(f"{features!r} has a fixed number of features: pass a map with the parameter n_components.")
     if not isinstance(getattr(features, "landmarks", ""), str):
-        raise InputError(
-            'landmarks are given as points, so that their number cannot change: use landmarks="random" or "kmeans".'
-        )
+        raise InputError('landmarks is an array, so their number cannot change: use landmarks="random" or "kmeans".')
     return rows, features
 
 
 def settle(features: FeatureMap, x: Array, rng: np.random.RandomState) -> FeatureMap:
-    """The map with the sigma that it finds for rows (n, p); a sigma per row stays, for it needs no settling."""
+    """The map with sigma="auto" replaced by its value for rows (n, p); a sigma per row is not changed."""
     if not is_auto(getattr(features, "sigma", None)) or features.is_sparse:
         return features
     fitted: Any = clone(features).set_params(random_state=rng).fit(x)
@@ -165,43 +163,43 @@ def settle(features: FeatureMap, x: Array, rng: np.random.RandomState) -> Featur
 
 
 def refuse_sparse(features: FeatureMap) -> None:
-    """Refuse a map without a limit kernel."""
+    """Raise an error for maps without a limit kernel."""
     if features.is_sparse:
         raise InputError(
-            f"{features!r} keeps only the nearest landmarks of a row, so that its kernel changes with their number and "
-            'has no limit: use n_nearest=None, or ask for the criterion "eigenspace" or "labels" of landmarks_needed.'
+            f"{features!r} keeps only the nearest landmarks of a row, so its kernel changes with their number and has "
+            'no limit: use n_nearest=None, or landmarks_needed with the criterion "eigenspace" or "labels".'
         )
 
 
 def check_counts(name: str, counts: Any, *, low: int = 1, high: int | None = None, hint: str = "") -> tuple[int, ...]:
-    """Ascending whole numbers, at least one."""
+    """Checked integers in ascending order, at least one."""
     if isinstance(counts, np.ndarray):
-        # An array without axes is a number, though it claims that it can be walked.
+        # A zero-dimensional array is a number, although it is an Iterable.
         counts = counts.tolist()
     values = counts if isinstance(counts, Iterable) and not isinstance(counts, str) else (counts,)
     checked = tuple(sorted({check_integer(name, value, low=low, high=high, hint=hint) for value in values}))
     if not checked:
-        raise InputError(f"{name}={counts!r} is empty: give at least one number.")
+        raise InputError(f"{name}={counts!r} is empty: pass at least one number.")
     return checked
 
 
 def check_landmark_counts(features: FeatureMap, counts: Sequence[int], n_rows: int) -> None:
-    """Refuse more landmarks than rows, which would silently be fewer."""
+    """Raise an error if there are not enough rows for the landmarks; the map would silently use fewer."""
     if draws_rows(features) and getattr(features, "landmarks", "") != "random" and max(counts) >= n_rows:
         raise InputError(
-            f"n_features={max(counts)} must be below {n_rows}, the number of rows that landmarks are made of: lower it."
+            f"n_features={max(counts)} must be below {n_rows}, the number of rows available for landmarks: lower it."
         )
 
 
 def draws_rows(features: FeatureMap) -> bool:
-    """Whether the measure is the data: landmark points, or flats at them."""
+    """Whether the measure is the data: landmark points, or flats at landmark points."""
     if isinstance(features, SubspaceFeatures):
         return features.measure == "landmarks"
     return isinstance(features, LandmarkFeatures)
 
 
 def has_closed_form(features: FeatureMap) -> bool:
-    """Whether the map knows the kernel that it approximates."""
+    """Whether the kernel of the map has a closed form."""
     if isinstance(features, FourierFeatures):
         return isinstance(features.kernel, str)
     if isinstance(features, SubspaceFeatures):
@@ -217,7 +215,7 @@ def pair_products(features: FeatureMap, x: Array, first: Indices, second: Indice
 
 def pair_blocks(features: FeatureMap, x: Array, first: Indices, second: Indices) -> Iterator[tuple[Any, Any]]:
     """psi of the first and of the second row of each pair, one block of pairs after another."""
-    for block in row_blocks(len(first), 16 * (n_features(features) + x.shape[1])):
+    for block in row_blocks(len(first), 16 * (feature_count(features) + x.shape[1])):
         yield psi(features, x[first[block]]), psi(features, x[second[block]])
 
 
@@ -231,6 +229,6 @@ def inner_products(features: FeatureMap, x: Array, y: Array) -> NDArray[np.float
     return np.asarray(psi(features, x) @ psi(features, y).T, np.float64)
 
 
-def n_features(features: FeatureMap) -> int:
+def feature_count(features: FeatureMap) -> int:
     """Number of features of a fitted map."""
     return len(features.get_feature_names_out())

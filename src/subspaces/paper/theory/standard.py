@@ -1,4 +1,4 @@
-"""Every claim in one go, on standard data: the curves, and one picture of them."""
+"""Measure all theoretical results on standard data, and draw them in one figure."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from subspaces.paper.theory.source import FittedMaps
 from subspaces.paper.theory.uniform import UniformMeasure, uniform_measure
 
 FAMILIES = ("Fourier", "landmarks", "subspaces")
-# With more rows, flats of as many neighbours are smaller, and in the end fitted to noise: the measure changes with n.
+# Flats fitted again at every n: with more rows, the same number of neighbours covers a smaller region, finally noise.
 REFITTED = "subspaces, refitted"
 STEPS = ("kernel_error", "kernel_error_by_rows", "eigenspace_error", "eigenspace_error_by_rows", "perturbation")
-# Narrow enough to see clusters; and so wide that the smallest kernel entry, which Lemma 4.3 divides by, is no trifle.
+# SIGMA is narrow enough to separate clusters. WIDE_SIGMA keeps the smallest kernel entry, by which Lemma 4.3 divides,
+# away from zero.
 SIGMA = 0.5
 WIDE_SIGMA = 1.0
 DATA = "two affine planes in R^6, noise 0.02, centred and scaled into the unit ball"
 
-# Full size, and small. Of two values the first is for Fourier features: draws cost more, exact matrices are n x n.
+# Full and small sizes. In pairs, the first is for Fourier features: their draws cost more, exact matrices are n x n.
 SIZES: dict[bool, dict[str, Any]] = {
     False: {
         "rows": 2000,
@@ -70,12 +71,12 @@ SIZES: dict[bool, dict[str, Any]] = {
 def curves(
     *, small: bool = False, random_state: Any = 0, progress: Callable[[str], None] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Measure every claim of the theory on standard data: about three minutes of one core, or seconds if `small`.
+    """Measure all theoretical results on standard data: about three minutes on one core, seconds if `small`.
 
     Parameters
     ----------
     small : bool, default=False
-        Whether to measure at sizes that only show that everything runs.
+        Whether to use small sizes, for a quick check.
     random_state : int, RandomState instance or None, default=0
     progress : callable or None, default=None
         Called with a line of text before each step.
@@ -83,7 +84,7 @@ def curves(
     Returns
     -------
     found : dict of dict
-        Plain values for `json.dumps`, one entry for each claim: `kernel_error`, `kernel_error_by_rows`,
+        Plain values for `json.dumps`, one entry for each result: `kernel_error`, `kernel_error_by_rows`,
         `eigenspace_error`, `eigenspace_error_by_rows` and `perturbation` with one result for each of the kernel
         families under `families`, `uniform_measure` and `landmarks_needed`. Each has its `parameters` and `seconds`.
     """
@@ -127,7 +128,7 @@ def curves(
 
 
 def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
-    """Draw what `curves` found, or read back from JSON, as one PNG of six panels."""
+    """Draw the result of `curves`, possibly read from JSON, as a PNG with six panels."""
     from subspaces.paper.theory.plots import new_figure, plot_perturbation, plot_together, plot_uniform
 
     _check_steps(curves, (*STEPS, "uniform_measure"))
@@ -144,12 +145,12 @@ def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
     plot_perturbation(Perturbation.from_dict(curves["perturbation"]["families"]["subspaces"]), axes[1, 1])
     axes[1, 1].set_title("Lemma 4.3: terms and bounds (subspaces)", loc="left", fontsize=10)
     plot_uniform(UniformMeasure.from_dict(curves["uniform_measure"]), axes[1, 2])
-    axes[1, 2].set_title("Lemma 3.1: only distance counts", loc="left", fontsize=10)
+    axes[1, 2].set_title("Lemma 3.1: depends on distance only", loc="left", fontsize=10)
     figure.savefig(path, dpi=130, format="png")
 
 
 def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What `curves` found, as the lines of a Markdown table: one row for each family of kernels."""
+    """The result of `curves` as lines of a Markdown table, one column for each family of kernels."""
     _check_steps(curves, (*STEPS, "uniform_measure", "landmarks_needed"))
     lines = [
         "| | " + " | ".join(FAMILIES) + " |",
@@ -178,7 +179,7 @@ def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
     add("eigenspace error, by rows", ends, "eigenspace_error_by_rows")
     add("H1, H2, H3: largest share of the bound", terms, "perturbation")
     refitted = curves["eigenspace_error_by_rows"]["families"][REFITTED]
-    lines += ["", f"Eigenspace error where flats are fitted again at every n: {ends(refitted)}."]
+    lines += ["", f"Eigenspace error if flats are fitted again at every n: {ends(refitted)}."]
     uniform = curves["uniform_measure"]
     deviation = f"{uniform['rms_deviation']:.2f} standard errors, at most {uniform['max_deviation']:.1f}"
     lines += [f"Lemma 3.1: pairs differ from the closed form by {deviation}.", ""]
@@ -193,7 +194,7 @@ def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _check_steps(curves: Mapping[str, Any], steps: tuple[str, ...]) -> None:
     missing = set(steps) - set(curves)
     if missing:
-        raise InputError(f"curves lack {', '.join(sorted(missing))}: pass what theory.curves returns.")
+        raise InputError(f"curves lacks {', '.join(sorted(missing))}: pass the result of theory.curves.")
 
 
 def _rows(count: int, rng: np.random.RandomState) -> NDArray[np.float64]:
@@ -215,7 +216,7 @@ def _map(name: str, sigma: float) -> FeatureMap:
 
 
 def _needed(x: NDArray[np.float64], sizes: dict[str, Any], rng: np.random.RandomState) -> dict[str, Any]:
-    """What `landmarks_needed` says for each family and tolerance, and the error that so many features really have."""
+    """Answer of `landmarks_needed` for each family and tolerance, and the measured error with this many features."""
     rows = []
     for name in FAMILIES:
         features = _map(name, SIGMA)
@@ -229,7 +230,7 @@ def _needed(x: NDArray[np.float64], sizes: dict[str, Any], rng: np.random.Random
 
 
 def _error_at(x: NDArray[np.float64], features: FeatureMap, needed: LandmarksNeeded, rng: Any) -> float | None:
-    """The mean error of the map itself with the number of landmarks that was told."""
+    """Mean error of the map with the suggested number of landmarks."""
     if needed.n_landmarks is None:
         return None
     source = FittedMaps(features, x, len(x), rng)

@@ -1,4 +1,4 @@
-"""Lemma 3.1: under the uniform measure, the subspace kernel knows nothing but distances."""
+"""Lemma 3.1: under the uniform measure, the subspace kernel depends on distances only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subspaces.paper.theory.curve import Figures, plain
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniformMeasure:
-    """What `uniform_measure` found for pairs of unit vectors at the angles between zero and pi."""
+    """Result of `uniform_measure`: kernel of pairs of unit vectors at angles from zero to pi."""
 
     subspace_dim: int
     ambient_dim: int
@@ -25,16 +25,16 @@ class UniformMeasure:
     n_subspaces: int
     distances: Figures  # (n_angles,), Euclidean, from 0 to 2
     closed_form: Figures  # (n_angles,), the kernel
-    estimates: Figures  # (n_angles, n_pairs): means over uniform subspaces, drawn anew for each pair
+    estimates: Figures  # (n_angles, n_pairs): means over uniform subspaces, drawn separately for each pair
     standard_errors: Figures  # (n_angles, n_pairs), of the estimates
 
     @property
     def deviations(self) -> Figures:
-        """How many standard errors the estimates are off: about normal where the closed form is right."""
+        """Errors of the estimates in standard errors: about standard normal if the closed form is correct."""
         return (self.estimates - self.closed_form[:, None]) / self.standard_errors
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that `json.dumps` takes."""
+        """Plain values for `json.dumps`."""
         values = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
         spread = self.deviations
         return {
@@ -45,7 +45,7 @@ class UniformMeasure:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_dict` told of."""
+        """Restore a result from `to_dict`."""
         kept = {each.name: values[each.name] for each in fields(cls)}
         arrays: dict[str, Any] = {
             name: np.array(value) if isinstance(value, list) else value for name, value in kept.items()
@@ -53,7 +53,7 @@ class UniformMeasure:
         return cls(**arrays)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the kernel over the distance, closed form and estimates; returns the matplotlib Axes."""
+        """Plot the kernel over the distance, closed form and estimates; return the matplotlib Axes."""
         from subspaces.paper.theory.plots import plot_uniform
 
         return plot_uniform(self, ax)
@@ -76,16 +76,16 @@ def uniform_measure(
     n_subspaces: int = 2000,
     random_state: Any = None,
 ) -> UniformMeasure:
-    """The subspace kernel of pairs of unit vectors at given distances, under uniform subspaces.
+    """Estimate the subspace kernel of pairs of unit vectors at given distances, under the uniform measure.
 
-    Pairs at the same distance point anywhere, and their kernel is estimated by subspaces of their own, so that nothing
-    but the distance is shared: that their values agree is Lemma 3.1. The closed form is
+    Pairs at the same distance have random directions, and each pair has its own random subspaces, so that they share
+    only the distance. Lemma 3.1 states that their values agree. The closed form is
     `kernels.exact.uniform_subspace_kernel`.
 
-    The lemma holds. What the paper concludes from it, that the kernel is shift-invariant as in Example I, does not: x
-    and -x lie in the same subspaces, so the kernel is as large at distance 2 as at 0 and smallest at right angles. A
-    positive-definite function that takes its value at zero again at all shifts of length 2 has them for periods, and
-    is constant.
+    The lemma is correct. The conclusion of the paper that the kernel is shift-invariant, as in Example I, is not: x and
+    -x lie in the same subspaces, so the kernel is as large at distance 2 as at 0, and smallest at right angles. A
+    positive-definite function that attains its value at zero at all shifts of length 2 has these shifts as periods, so
+    it is constant.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ def uniform_measure(
     found : UniformMeasure
     """
     width = check_integer("ambient_dim", ambient_dim, low=2)
-    hint = f"ambient_dim={width}, and a subspace must leave at least one direction out"
+    hint = f"ambient_dim={width}, and a subspace must have fewer dimensions than the space"
     dim = check_integer("subspace_dim", subspace_dim, low=1, high=width - 1, hint=hint)
     scale = check_sigma(sigma, np.dtype(np.float64))
     check_integer("n_angles", n_angles, low=2)
     check_integer("n_pairs", n_pairs, low=1)
-    check_integer("n_subspaces", n_subspaces, low=2, hint="a standard error takes two")
+    check_integer("n_subspaces", n_subspaces, low=2, hint="a standard error needs two")
     rng = check_random_state(random_state)
     angles = np.linspace(0, np.pi, n_angles)
     axes = np.eye(2, width)
