@@ -80,7 +80,7 @@ def test_outliers_never_change_a_score(score, pairs, outlier_predictions):
 @pytest.mark.parametrize("score", [metrics.clustering_accuracy, metrics.purity])
 @few
 @given(pairs=labellings, row=st.integers(0, 1000))
-def test_taking_a_row_out_of_its_cluster_never_helps(score, pairs, row):
+def test_removing_a_row_from_its_cluster_never_helps(score, pairs, row):
     y_true, y_pred = map(list, zip(*pairs, strict=True))
     before = score(y_true, y_pred)
     y_pred[row % len(y_pred)] = -1
@@ -94,7 +94,7 @@ def test_equal_partitions_score_one(score):
     assert score([3], [0]) == 1.0
 
 
-def test_no_cluster_at_all_is_worth_nothing():
+def test_no_cluster_scores_zero():
     y_true, y_pred = [0, 0, 1, 1], [-1, -1, -1, -1]
     assert metrics.clustering_accuracy(y_true, y_pred) == 0.0
     assert metrics.purity(y_true, y_pred) == 0.0
@@ -164,7 +164,7 @@ def test_kinds_of_labels(y_true, expected):
     assert metrics.clustering_accuracy(y_true, pd.Series(y_pred).map(str)) == pytest.approx(expected)
 
 
-def test_the_mark_of_outliers_works_beside_strings():
+def test_outliers_among_strings():
     assert metrics.clustering_accuracy(["a", "a", -1, "b"], [0, 0, 0, 1]) == 1.0
 
 
@@ -187,6 +187,6 @@ def test_the_mark_of_outliers_works_beside_strings():
         ([b"a", b"b"], [0, 1], TypeError, "dtype"),
     ],
 )
-def test_bad_labels_are_named(function, y_true, y_pred, error, message):
+def test_bad_labels(function, y_true, y_pred, error, message):
     with pytest.raises(error, match=message):
         function(y_true, y_pred)

@@ -1,8 +1,13 @@
-"""How well a clustering agrees with the truth: its labels, its subspaces, the graph behind it.
+"""Scores of a clustering against known classes or subspaces.
 
-Labels are compared by `clustering_accuracy` and its siblings, subspaces by their principal angles, and the graph of a
-self-expressive method by whether it keeps classes together (`connectivity`) and apart (`wrong_connection_share`).
-Every score takes the truth first. True labels of -1 are outliers, which belong to no class.
+Every score takes the truth first. True labels of -1 mark outliers, which belong to no class.
+
+===================  ================================================================================
+`labels`             labels: accuracy, purity, adjusted Rand index, mutual information, matching
+`subspaces`          subspaces: principal angles, recovery error, matching
+`graphs`             graphs: connectivity within classes, connections between classes
+`residuals`          a score without truth: the share of rows outside the subspaces of their clusters
+===================  ================================================================================
 """
 
 from subspaces.metrics.graphs import (

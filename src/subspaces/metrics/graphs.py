@@ -1,7 +1,7 @@
-"""Whether a graph over the rows keeps classes together and apart.
+"""Scores of a graph between rows: whether it connects rows of a class, and separates classes.
 
-The graph is the affinity of a spectral method, or the coefficients of a self-expressive one: row i holds what point i
-is made of. Absolute values are taken, so that coefficients may be negative, and the diagonal is left out.
+The graph is the affinity of a spectral method, or the coefficients of a self-expressive one, with the coefficients of
+point i in row i. Coefficients may be negative, because absolute values are used. The diagonal is ignored.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from numpy.typing import ArrayLike, NDArray
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces.metrics.labels import encoded_classes
 
-# Up to this many rows of a class the dense eigenproblem is the faster one.
+# Up to this many rows of a class, the dense eigenproblem is faster. Does not change results.
 DENSE_ROWS = 500
 
 
 def connectivity(y_true: ArrayLike, affinity: Any, *, over: Literal["min", "mean"] = "min") -> float:
-    """How well connected the classes are within themselves, by their `class_connectivity`.
+    """How well the rows of each class are connected: the smallest or mean `class_connectivity`.
 
-    A class of connectivity 0 falls apart in the graph, and spectral clustering may cut it: connections that are all
-    right are not enough. The least over classes is what papers on self-expressive clustering report.
+    A class of connectivity 0 is disconnected in the graph, and spectral clustering may cut it even if all connections
+    are correct. Papers on self-expressive clustering report the smallest over classes.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes; rows with the number -1 are left out, and their connections with them.
+        Classes; rows with the number -1 and their connections are ignored.
     affinity : array-like or sparse array of shape (n, n)
         Affinities or coefficients C; the graph is |C| + |C|^T without its diagonal.
     over : {"min", "mean"}, default="min"
-        Whether to return the least connectivity or the mean over classes.
+        Whether to return the smallest connectivity or the mean over classes.
 
     Returns
     -------
     connectivity : float
-        Between 0 and 2, above 1 only where all rows of a class are connected with each other.
+        Between 0 and 2; above 1 only if all rows of a class are connected to each other.
 
     References
     ----------
@@ -61,24 +61,22 @@ def connectivity(y_true: ArrayLike, affinity: Any, *, over: Literal["min", "mean
 
 
 def class_connectivity(y_true: ArrayLike, affinity: Any) -> NDArray[np.float64]:
-    """Algebraic connectivity of the graph of each class, by itself.
+    """Algebraic connectivity of the graph of each class alone.
 
-    It is the second smallest eigenvalue of the normalised Laplacian I - D^(-1/2) W D^(-1/2) of the connections
-    between rows of the class: 0 where the class falls into parts, n / (n - 1) where all its n rows are connected
-    alike.
+    It is the second smallest eigenvalue of the normalised Laplacian I - D^(-1/2) W D^(-1/2) of the connections between
+    rows of the class: 0 if the class is disconnected, n / (n - 1) if all its n rows are connected with equal weights.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes; rows with the number -1 are left out, and their connections with them.
+        Classes; rows with the number -1 and their connections are ignored.
     affinity : array-like or sparse array of shape (n, n)
         Affinities or coefficients C; the graph is |C| + |C|^T without its diagonal. Sparse input stays sparse.
 
     Returns
     -------
     values : ndarray of shape (n_classes,)
-        In the order of the sorted classes. A row without connections makes its class 0, and so does a class of one
-        row, which has no second eigenvalue.
+        In the order of the sorted classes. 0 for a class with an unconnected row, and for a class of one row.
 
     Examples
     --------
@@ -96,7 +94,7 @@ def class_connectivity(y_true: ArrayLike, affinity: Any) -> NDArray[np.float64]:
 
 
 def wrong_connection_share(y_true: ArrayLike, coefficients: Any) -> float:
-    """Share of what a row is made of that comes from rows of other classes, in the mean over rows.
+    """Share of the coefficients of a row that belong to rows of other classes, averaged over rows.
 
     0 means that the coefficients are subspace-preserving. Papers report it as the subspace-preserving representation
     error, in percent.
@@ -104,15 +102,15 @@ def wrong_connection_share(y_true: ArrayLike, coefficients: Any) -> float:
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes. Rows with the number -1 are left out of the mean; the share that other rows take from them is wrong.
+        Classes. Rows with the number -1 are left out of the mean; coefficients on them count as wrong.
     coefficients : array-like or sparse array of shape (n, n)
-        Row i holds the coefficients of point i, of any sign: pass the transpose of coefficients that lie in columns.
-        A symmetric affinity will do too. The diagonal is left out.
+        Row i contains the coefficients of point i, of any sign; pass the transpose if they are in columns. A symmetric
+        affinity is allowed as well. The diagonal is ignored.
 
     Returns
     -------
     share : float
-        Between 0 and 1. Rows without any connection have no share, and are left out of the mean.
+        Between 0 and 1. Rows without connections are left out of the mean.
 
     References
     ----------
@@ -129,28 +127,28 @@ def wrong_connection_share(y_true: ArrayLike, coefficients: Any) -> float:
     connected = shares[~np.isnan(shares)]
     if not len(connected):
         raise InputError(
-            f"none of the {len(shares)} rows of a class has a connection, and no share of them can be wrong: "
+            f"none of the {len(shares)} rows of a class has a connection: "
             "pass coefficients that are not all 0; a smaller penalty gives more of them."
         )
     return float(connected.mean())
 
 
 def subspace_preserving_rate(y_true: ArrayLike, coefficients: Any, *, tol: float = 0.0) -> float:
-    """Share of rows that are made of rows of their own class alone.
+    """Share of rows whose coefficients belong to rows of their own class only.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes. Rows with the number -1 are left out; a row that takes anything from them is not preserved.
+        Classes. Rows with the number -1 are ignored; a row with a coefficient on them does not count as preserved.
     coefficients : array-like or sparse array of shape (n, n)
-        Row i holds the coefficients of point i, of any sign; the diagonal is left out.
+        Row i contains the coefficients of point i, of any sign; the diagonal is ignored.
     tol : float, default=0.0
-        Wrong share of a row that still passes for none, for solvers that leave small numbers instead of zeros.
+        Largest wrong share of a row that counts as zero, for solvers that return small numbers instead of zeros.
 
     Returns
     -------
     rate : float
-        Between 0 and 1. Rows without any connection are made of nothing, and are not preserved.
+        Between 0 and 1. Rows without connections do not count as preserved.
 
     Examples
     --------
@@ -161,12 +159,12 @@ def subspace_preserving_rate(y_true: ArrayLike, coefficients: Any, *, tol: float
     if not isinstance(tol, int | float | np.number) or not 0 <= tol < 1:
         raise InputError(f"tol={tol!r} must be at least 0 and below 1: it is a share of the coefficients of a row.")
     shares = _wrong_shares(y_true, coefficients)
-    # NaN, the share of rows without connections, compares as not preserved.
+    # NaN, the share of rows without connections, compares as False.
     return float(np.mean(shares <= tol))
 
 
 def _wrong_shares(y_true: ArrayLike, coefficients: Any) -> NDArray[np.float64]:
-    """Share of each inlier (n_inliers,) that lies on rows of other classes or outliers; NaN without connections."""
+    """Share of the coefficients of each inlier (n_inliers,) on other classes or outliers; NaN without connections."""
     codes, _ = encoded_classes(y_true)
     weights = _absolute_weights(coefficients, n_rows=len(codes)).tocoo()
     rows, columns = weights.coords
@@ -178,7 +176,7 @@ def _wrong_shares(y_true: ArrayLike, coefficients: Any) -> NDArray[np.float64]:
 
 
 def _absolute_weights(matrix: Any, *, n_rows: int) -> Any:
-    """|matrix| (n_rows, n_rows) without its diagonal, as a sparse array of float64 that stores no zeros."""
+    """|matrix| (n_rows, n_rows) without its diagonal, as a sparse array of float64 without explicit zeros."""
     from scipy.sparse import csr_array, issparse
 
     if not issparse(matrix):
@@ -200,7 +198,7 @@ def _absolute_weights(matrix: Any, *, n_rows: int) -> Any:
     if not np.isfinite(weights.data).all():
         raise InputError("the matrix of connections has NaN or infinite entries: pass finite numbers.")
     weights.data = np.abs(weights.data)
-    # Relative to the largest, because sums of weights must not overflow; no score depends on the scale.
+    # Divide by the largest weight, so that sums do not overflow. Scores do not depend on the scale.
     weights.data /= weights.data.max(initial=0) or 1
     weights.data[np.repeat(np.arange(n_rows), np.diff(weights.indptr)) == weights.indices] = 0
     weights.eliminate_zeros()
@@ -214,7 +212,7 @@ def _second_eigenvalue(graph: Any) -> float:
     from scipy.sparse.csgraph import connected_components
 
     n = graph.shape[0]
-    # Parts are counted, not read off an eigenvalue, and what is left has no row of degree 0.
+    # Connected components are exact, while a tiny eigenvalue may be rounding. Beyond this, no degree is 0.
     if n == 1 or connected_components(graph, directed=False, return_labels=False) > 1:
         return 0.0
     degrees = graph.sum(axis=1)
@@ -228,14 +226,14 @@ def _second_eigenvalue(graph: Any) -> float:
 
 
 def _largest_but_trivial(normalised: Any, trivial: NDArray[np.float64]) -> float:
-    """Largest eigenvalue of sparse `normalised` weights (n, n) beside that of the unit vector `trivial` (n,), 1."""
+    """Largest eigenvalue of sparse `normalised` weights (n, n) without that of the eigenvector `trivial` (n,)."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     n = len(trivial)
 
     def multiply(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Twice, so that the trivial eigenvalue moves from 1 to -1, below all others.
+        # Subtracted twice, so that the trivial eigenvalue moves from 1 to -1, below all others.
         flat = vector.ravel()
         result: NDArray[np.float64] = normalised @ flat - 2 * (trivial @ flat) * trivial
         return result
@@ -245,7 +243,7 @@ def _largest_but_trivial(normalised: Any, trivial: NDArray[np.float64]) -> float
     try:
         return float(eigsh(operator, 1, which="LA", v0=start, ncv=40, maxiter=100, return_eigenvectors=False)[0])
     except ArpackNoConvergence:
-        # Long thin graphs crowd their eigenvalues below 1; these graphs are also the ones that factor sparsely.
+        # Long thin graphs have many eigenvalues just below 1, but their Laplacians have sparse factors.
         laplacian = (eye_array(n) - normalised).tocsc()
         values = eigsh(laplacian, 2, sigma=-1e-10, v0=start, return_eigenvectors=False)
         return float(1 - values.max())

@@ -1,7 +1,7 @@
-"""How well a clustering agrees with known classes.
+"""Scores of labels against known classes.
 
-Every score leaves out the rows whose true label is -1: they are outliers and belong to no class. A row whose
-predicted label is -1 was given to no cluster: it stays in the count, and nothing is gained by it.
+Rows with the true label -1 are outliers and are ignored by all scores. Rows with the predicted label -1 belong to no
+cluster; they are counted, but never as correct.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from subspaces._core.errors import InputError, UserTypeError
 
 @dataclass(frozen=True, slots=True)
 class _Agreement:
-    """Counts of inliers, the only thing that the scores look at."""
+    """Counts of inliers, from which all scores are computed."""
 
     table: NDArray[np.int64]  # (n_clusters, n_classes)
-    unassigned: NDArray[np.int64]  # (n_classes,), rows that were given to no cluster
+    unassigned: NDArray[np.int64]  # (n_classes,), rows without a cluster
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:
@@ -37,15 +37,15 @@ class _Agreement:
 def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of inliers whose cluster is matched to their class.
 
-    Clusters are matched to classes one to one, in the way that gets the most rows right (the Hungarian
-    method). This is the rate that papers on subspace clustering report.
+    Clusters are matched to classes one to one, so that the most rows are correct (the Hungarian method). Papers on
+    subspace clustering report this rate.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes: numbers, strings or booleans. Rows with the number -1 are outliers and are left out.
+        Classes: numbers, strings or booleans. Rows with the number -1 are outliers and are ignored.
     y_pred : array-like of shape (n,)
-        Clusters, named in any way. Rows with the number -1 are in no cluster and count as wrong.
+        Clusters, with any names. Rows with the number -1 belong to no cluster and count as wrong.
 
     Returns
     -------
@@ -68,15 +68,15 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 def purity(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of inliers that belong to the most frequent class of their cluster.
 
-    Several clusters may share a class, so purity can only grow when clusters are split: use it to ask whether
-    clusters are clean, and `clustering_accuracy` to ask whether they are the classes.
+    Several clusters may have the same class, so purity never falls if clusters are split. Use it to see whether
+    clusters are pure, and `clustering_accuracy` to see whether they are the classes.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes; rows with the number -1 are left out.
+        Classes; rows with the number -1 are ignored.
     y_pred : array-like of shape (n,)
-        Clusters; rows with the number -1 are in none and count as wrong.
+        Clusters; rows with the number -1 belong to none and count as wrong.
 
     Returns
     -------
@@ -100,14 +100,14 @@ def adjusted_rand(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes; rows with the number -1 are left out.
+        Classes; rows with the number -1 are ignored.
     y_pred : array-like of shape (n,)
-        Clusters; each row with the number -1 is a cluster of its own, together with nobody.
+        Clusters; each row with the number -1 counts as a cluster of one row.
 
     Returns
     -------
     score : float
-        1 for equal partitions, about 0 for unrelated ones, at worst -0.5.
+        1 for equal partitions, about 0 for unrelated ones, at least -0.5.
 
     References
     ----------
@@ -124,7 +124,7 @@ def adjusted_rand(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def labels_agreement(first: NDArray[np.integer], second: NDArray[np.integer]) -> float:
-    """The adjusted Rand index of two clusterings (n,) whose labels are small numbers from 0 on."""
+    """The adjusted Rand index of two clusterings (n,) with labels 0, 1, ...; faster than `adjusted_rand`."""
     shape = int(second.max(initial=0)) + 1, int(first.max(initial=0)) + 1
     return _rand_index(_tabulate(first.astype(np.int64), second.astype(np.int64), shape=shape))
 
@@ -136,19 +136,19 @@ def _rand_index(agreement: _Agreement) -> float:
     all_pairs = _pairs(np.array([agreement.n_inliers]))
     expected = in_class * in_cluster / all_pairs if all_pairs else 0.0
     largest = (in_class + in_cluster) / 2
-    # Equal only when both partitions are one block, or both all singletons: then they agree.
+    # Equal only if both partitions are one block, or both are all singletons: then they agree.
     return 1.0 if largest == expected else float((together - expected) / (largest - expected))
 
 
 def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Mutual information of classes and clusters over the mean of their two entropies.
+    """Mutual information of classes and clusters, divided by the mean of their entropies.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes; rows with the number -1 are left out.
+        Classes; rows with the number -1 are ignored.
     y_pred : array-like of shape (n,)
-        Clusters; each row with the number -1 is a cluster of its own, together with nobody.
+        Clusters; each row with the number -1 counts as a cluster of one row.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     singletons = np.ones(int(agreement.unassigned.sum()), dtype=np.int64)
     class_entropy = _entropy(agreement.class_sizes / n)
     cluster_entropy = _entropy(np.concatenate([agreement.table.sum(axis=1), singletons]) / n)
-    # A singleton's cell holds one row, so its joint entropy term is that of its cluster.
+    # A singleton has one row, so its term in the joint entropy equals that of its cluster.
     joint_entropy = _entropy(np.concatenate([agreement.table.ravel(), singletons]) / n)
     mean_entropy = (class_entropy + cluster_entropy) / 2
     if mean_entropy == 0:
@@ -176,23 +176,23 @@ def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def match_labels(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[Any]:
-    """Rename clusters to the classes they match, so that tables and pictures of the two can be compared.
+    """Rename clusters to the classes that they match, to compare the two in tables and plots.
 
-    The matching is that of `clustering_accuracy`: one to one, as many inliers right as possible. Clusters
-    left over when there are more clusters than classes get new names that no class has.
+    The matching is that of `clustering_accuracy`: one to one, with as many correct inliers as possible. If there are
+    more clusters than classes, the other clusters get new names that no class has.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Classes; rows with the number -1 take no part in the matching.
+        Classes; rows with the number -1 are not used for the matching.
     y_pred : array-like of shape (n,)
         Clusters; rows with the number -1 keep it.
 
     Returns
     -------
     labels : ndarray of shape (n,)
-        `y_pred` in the names of `y_true`: whole numbers (booleans too), floats or strings as they are
-        there; an object array where the number -1 stands beside strings.
+        `y_pred` in the names of `y_true`: whole numbers (also for booleans), floats or strings; an object array if the
+        number -1 occurs besides strings.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def match_labels(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[Any]:
     fresh = _fresh_labels(classes)
     names = [classes[matched[k]] if k in matched else next(fresh) for k in range(len(clusters))]
     if not isinstance(classes[0], str):
-        # The last entry is the one that code -1, no cluster, points at.
+        # The code -1, no cluster, indexes the last entry.
         return np.array([*names, -1])[pred_codes]
     if (pred_codes >= 0).all():
         return np.array(names)[pred_codes]
@@ -216,14 +216,14 @@ def match_labels(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[Any]:
 
 
 def _fresh_labels(classes: list[Any]) -> Iterator[Any]:
-    """Labels that are neither -1 nor one of the `classes`, numbers or strings as these are."""
+    """Labels other than -1 and the `classes`, of the same type as these."""
     if isinstance(classes[0], str):
         return (name for name in map("cluster {}".format, count()) if name not in classes)
     return count(max(0, int(np.floor(max(classes))) + 1))
 
 
 def _best_matching(table: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Clusters and the classes given to them, two arrays (min(n_clusters, n_classes),)."""
+    """Clusters and their classes, two arrays (min(n_clusters, n_classes),)."""
     from scipy.optimize import linear_sum_assignment
 
     clusters, classes = linear_sum_assignment(table, maximize=True)
@@ -232,7 +232,7 @@ def _best_matching(table: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[
 
 def _pairs(sizes: NDArray[np.int64]) -> float:
     """Number of pairs of rows within blocks of the given sizes."""
-    # Squares of counts outgrow 64-bit integers sooner than the rows outgrow memory.
+    # Floats, because squares of counts can overflow 64-bit integers.
     blocks = sizes.astype(np.float64)
     return float((blocks * (blocks - 1)).sum() / 2)
 
@@ -261,7 +261,7 @@ def _tabulate(true_codes: NDArray[np.int64], pred_codes: NDArray[np.int64], *, s
 def _encoded_pair(
     y_true: ArrayLike, y_pred: ArrayLike
 ) -> tuple[NDArray[np.int64], list[Any], NDArray[np.int64], list[Any]]:
-    """Class codes (n,), classes, cluster codes (n,), clusters; the label -1 has the code -1 and no name."""
+    """Class codes (n,), classes, cluster codes (n,), clusters; the label -1 has the code -1."""
     true_labels = _label_array(y_true, name="y_true")
     pred_labels = _label_array(y_pred, name="y_pred")
     if len(true_labels) != len(pred_labels):
@@ -281,8 +281,8 @@ def _true_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     codes, classes = _encode(labels)
     if not classes:
         raise InputError(
-            f"all {len(labels)} labels of y_true are -1, the mark of an outlier, and nothing is left to "
-            "score: give classes another number, or pass rows that are not outliers."
+            f"all {len(labels)} labels of y_true are -1, which marks outliers, and no row is left to score: "
+            "give classes another number, or pass rows that are not outliers."
         )
     return codes, classes
 
@@ -299,13 +299,15 @@ def _label_array(labels: ArrayLike, *, name: str) -> NDArray[Any]:
     """The labels as one array of numbers, of strings, or of strings and the number -1."""
     try:
         array = np.asarray(labels)
-        # NumPy writes [-1, "cat"] as two strings, and the mark of an outlier would become a class.
+        # NumPy converts [-1, "cat"] to two strings, and -1 would become a class.
         if array.dtype.kind in "UT" and not isinstance(labels, np.ndarray):
             array = np.asarray(labels, dtype=object)
     except ValueError as error:
         raise InputError(f"{name} is a ragged list: pass one label for every row.") from error
     if array.ndim != 1:
-        raise InputError(f"{name} has shape {array.shape}, labels have one dimension: pass {name}.ravel() or a list.")
+        raise InputError(
+            f"{name} has shape {array.shape}, but labels have one dimension: pass {name}.ravel() or a list."
+        )
     if not array.size:
         raise InputError(f"{name} is empty: pass at least one label.")
     if array.dtype.kind == "O":
@@ -326,7 +328,7 @@ def _from_objects(array: NDArray[np.object_], *, name: str) -> NDArray[Any]:
     if not any(is_string):
         numbers = np.array(values)
         if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-            raise UserTypeError(f"{name} holds {values[0]!r}: pass labels that are numbers, strings or booleans.")
+            raise UserTypeError(f"{name} contains {values[0]!r}: pass labels that are numbers, strings or booleans.")
         return numbers
     for value, string in zip(values, is_string, strict=True):
         if not string and not (isinstance(value, int | float | np.number) and value == -1):
@@ -340,7 +342,7 @@ def _is_missing(value: object) -> bool:
     try:
         return value is None or bool(value != value)
     except TypeError:
-        # pandas.NA refuses to be a truth value.
+        # pandas.NA has no truth value.
         return True
 
 

@@ -1,4 +1,4 @@
-"""How much of the rows clusters leave beside their subspaces: a score that needs no truth."""
+"""A score without truth: the share of rows that lies outside the subspaces of their clusters."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Share of the rows of a cluster that its subspace is fitted to, the nearest.
+# Share of the rows of a cluster, the nearest ones, to which its subspace is refitted. No kept study.
 KEPT = 0.8
 
 
 def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) -> float:
-    """How much of a typical row is left beside the affine subspace of its cluster.
+    """Squared distance of a typical row to the affine subspace of its cluster, relative to that to the mean.
 
-    The median over rows of |x - its projection|^2 / |x - mean|^2. Subspaces are fitted to every other row of a cluster
-    and measured on those between, so that more clusters gain nothing by chance, and refitted without the farthest, so
-    that outliers do not decide. A row alone in its cluster has none to be measured by: all of it is left.
+    It is the median over rows of |x - projection of x|^2 / |x - mean|^2. The subspace of a cluster is fitted to every
+    other row and measured on the rows between, so that more clusters do not improve the score by chance. It is refitted
+    without the farthest rows, so that outliers have little effect. A row that is alone in its cluster counts as 1.
 
     Parameters
     ----------
     rows : ndarray of shape (n, p)
         The rows.
     labels : ndarray of shape (n,)
-        Their clusters; rows of negative labels are in none, and are left out.
+        Their clusters; rows with negative labels are ignored.
     dim : int
         The dimension of the subspaces, between 0 and p.
 
     Returns
     -------
     share : float
-        0 where clusters are flat, about 1 where they tell nothing; 1 where no row is in a cluster.
+        0 if clusters are flat, about 1 if clusters are random; 1 if no row is in a cluster.
     """
-    # Squares of the largest numbers would overflow.
+    # Scaled, because squares of the largest numbers would overflow.
     rows = rows / max(float(np.abs(rows).max(initial=0.0)), np.finfo(np.float64).tiny)
     inside = labels >= 0
     if not inside.any():
@@ -45,21 +45,21 @@ def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) ->
             shares.append(np.ones(1))
             continue
         for fitted, measured in ((members[::2], members[1::2]), (members[1::2], members[::2])):
-            left = _squared_distances(rows[measured], rows[fitted], dim)
-            shares.append(left / np.maximum(lengths[measured], np.finfo(np.float64).tiny))
+            residuals = _robust_residuals(rows[measured], rows[fitted], dim)
+            shares.append(residuals / np.maximum(lengths[measured], np.finfo(np.float64).tiny))
     return float(np.median(np.concatenate(shares)))
 
 
-def _squared_distances(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
+def _robust_residuals(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
     """Squared distances (n,) of `rows` (n, p) to the affine subspace that fits most rows of `base` (m, p)."""
-    left = _left(base, base, dim)
-    return _left(rows, base[left <= np.quantile(left, KEPT)], dim)
+    own = _residuals(base, base, dim)
+    return _residuals(rows, base[own <= np.quantile(own, KEPT)], dim)
 
 
-def _left(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
+def _residuals(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
     """Squared distances (n,) of `rows` (n, p) to the affine subspace that fits `base` (m, p) best."""
     centre = base.mean(axis=0)
     directions = np.linalg.svd(base - centre, full_matrices=False)[2][:dim]
     apart = rows - centre
-    # Rounding can dip below zero.
+    # Rounding can make them slightly negative.
     return np.maximum((apart**2).sum(axis=1) - ((apart @ directions.T) ** 2).sum(axis=1), 0.0)

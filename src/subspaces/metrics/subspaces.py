@@ -1,4 +1,4 @@
-"""How far fitted subspaces are from the true ones."""
+"""Distances of fitted subspaces to true ones."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ ExtraDims = Literal["ignore", "count"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubspaceMatching:
-    """What `match_subspaces` found."""
+    """Result of `match_subspaces`."""
 
     matches: NDArray[np.intp]  # (n_true,), the fitted subspace of each true one, -1 for none
-    errors: NDArray[np.float64]  # (n_true,), its distance, 1 where there is none
+    errors: NDArray[np.float64]  # (n_true,), its distance, 1 if there is none
 
 
 def principal_angles(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
     """Principal angles between the spans of the columns of two matrices, in radians, smallest first.
 
-    The smallest is the least angle between a vector of one span and a vector of the other; the largest is zero only
-    where one span lies in the other. Columns need be neither orthogonal nor of length one nor independent.
+    The first is the smallest angle between a vector of one span and a vector of the other. The last is zero only if one
+    span contains the other. Columns need not be orthogonal, of length one, or independent.
 
     Parameters
     ----------
@@ -76,31 +76,30 @@ def subspace_recovery_error(
     distance: Distance = "rms",
     extra_dims: ExtraDims = "ignore",
 ) -> float:
-    """Mean distance of the true subspaces to the fitted ones that they are matched with.
+    """Mean distance of the true subspaces to the fitted ones that they are matched to.
 
-    Use it where the truth is known, as in `subspaces.datasets.make_subspaces(..., return_bases=True)`, to ask for
-    more than labels: rows can be clustered well by subspaces that fit badly. `match_subspaces` tells which subspace
-    is how far off.
+    Use it if the subspaces are known, as in `subspaces.datasets.make_subspaces(..., return_bases=True)`: labels can be
+    correct although the fitted subspaces are not. `match_subspaces` returns the distance of each subspace.
 
     Parameters
     ----------
     true_bases : list of array-like of shape (p, d_k), array of shape (n_true, p, d) or Flats
         Columns that span each true subspace. Dimensions may differ.
     fitted_bases : list of array-like of shape (p, d_k), array of shape (n_fitted, p, d) or Flats
-        Columns that span each fitted subspace. Centres of flats take no part: directions are compared.
+        Columns that span each fitted subspace. Centres of flats are ignored: only directions are compared.
     distance : {"rms", "largest"}, default="rms"
-        Root mean square of the sines of the principal angles (the projection metric over its largest value), or the
-        largest of the sines.
+        Root mean square of the sines of the principal angles (the projection metric, divided by its largest value), or
+        the largest of the sines.
     extra_dims : {"ignore", "count"}, default="ignore"
-        What to make of two subspaces whose dimensions differ. "ignore" looks at the angles of the smaller to the
-        larger, and is 0 where one contains the other: right for fits with a dimension to spare, but the whole space
-        contains all. "count" adds a right angle for each dimension that one has more than the other.
+        How to compare subspaces of different dimensions. "ignore" uses the angles between the smaller and the larger,
+        so the distance is 0 if one contains the other; this suits fits with a few extra dimensions, but the whole space
+        contains all subspaces. "count" adds a right angle for each dimension of difference.
 
     Returns
     -------
     error : float
-        Between 0, all subspaces found, and 1. True subspaces left over when fewer were fitted count 1 each; fitted
-        ones left over are not asked about.
+        Between 0, all subspaces found, and 1. If fewer subspaces were fitted, true subspaces without a match count 1
+        each. Fitted subspaces without a match are ignored.
 
     References
     ----------
@@ -127,7 +126,7 @@ def match_subspaces(
     distance: Distance = "rms",
     extra_dims: ExtraDims = "ignore",
 ) -> SubspaceMatching:
-    """Give each true subspace a fitted one, one to one, so that the sum of their distances is least.
+    """Match true to fitted subspaces, one to one, with the smallest sum of distances.
 
     Parameters
     ----------
@@ -143,8 +142,8 @@ def match_subspaces(
     Returns
     -------
     matching : SubspaceMatching
-        `matches` (n_true,), the index of the fitted subspace of each true one, -1 where none was left, and `errors`
-        (n_true,), the distances, 1 where none was left.
+        `matches` (n_true,), the index of the fitted subspace of each true one, -1 if there is none, and `errors`
+        (n_true,), the distances, 1 if there is none.
 
     Examples
     --------
@@ -193,7 +192,7 @@ def _orthonormal_bases(bases: Subspaces, *, name: str) -> list[NDArray[np.float6
     if isinstance(items, np.ndarray) and items.ndim != 3:
         raise InputError(
             f"{name} has shape {items.shape}: pass an array of shape (n_subspaces, p, d), or a list of arrays of "
-            "shape (p, d_k); one basis alone goes into a list."
+            "shape (p, d_k); put a single basis into a list."
         )
     try:
         columns = [_orthonormal(item, name=f"{name}[{index}]") for index, item in enumerate(items)]
@@ -230,9 +229,9 @@ def _orthonormal(columns: ArrayLike, *, name: str) -> NDArray[np.float64]:
     wide = array.astype(np.float64)
     if not np.isfinite(wide).all():
         raise InputError(f"{name} has NaN or infinite entries: pass finite numbers.")
-    # Unit columns, so that a short vector counts as much as a long one in the rank.
+    # Unit columns, so that the rank does not depend on the lengths of the vectors.
     vectors, values, _ = np.linalg.svd(unit_rows(wide.T).T, full_matrices=False)
     if not values.any():
-        raise InputError(f"{name} has shape {array.shape} and spans nothing: pass at least one vector that is not 0.")
+        raise InputError(f"{name} has shape {array.shape} and spans only 0: pass at least one vector that is not 0.")
     basis: NDArray[np.float64] = vectors[:, values > values[0] * max(array.shape) * precision]
     return basis

@@ -1,4 +1,4 @@
-"""What clusters leave beside their subspaces, against a slow twin and the laws that it must obey."""
+"""The share of rows outside the subspaces of their clusters, against a slow version and invariances."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def slow_share(X, labels, dim):
 
 @pytest.mark.parametrize("dim", [0, 1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_its_slow_twin(seed, dim):
+def test_equal_to_the_slow_version(seed, dim):
     rng = np.random.RandomState(seed)
     X = rng.standard_normal((70, 6)) * [9, 5, 3, 1, 1, 1] + 4
     # Clusters have more rows than columns, so that their flats are unique; one row is alone.
@@ -41,7 +41,7 @@ def test_it_is_its_slow_twin(seed, dim):
     np.testing.assert_allclose(residual_share(X, labels, dim), slow_share(X, labels, dim), rtol=1e-8)
 
 
-def test_right_clusters_leave_nothing():
+def test_right_clusters_score_zero():
     X, y = make_subspaces((2, 2), 6, points_per_subspace=50, noise=0, outliers=0, random_state=0)
     assert residual_share(X, y, 2) < 1e-20
     wrong = np.random.RandomState(0).randint(0, 2, len(y))
@@ -49,19 +49,19 @@ def test_right_clusters_leave_nothing():
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 10])
-def test_splitting_gains_nothing_by_chance(size):
+def test_splitting_does_not_improve_the_score_by_chance(size):
     X = np.random.RandomState(0).standard_normal((200, 10))
     assert residual_share(X, np.arange(200) // size, 3) > residual_share(X, np.zeros(200, int), 3)
 
 
-def test_rows_alone_are_all_left():
+def test_single_rows_count_one():
     X = np.random.RandomState(0).standard_normal((60, 8))
     assert residual_share(X, np.arange(60), 3) == 1
     assert residual_share(X, np.full(60, -1), 3) == 1
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
-def test_scale_says_nothing(scale):
+def test_scale_does_not_matter(scale):
     X = np.random.RandomState(0).standard_normal((60, 5))
     labels = np.arange(60) % 3
     np.testing.assert_allclose(residual_share(X * scale, labels, 2), residual_share(X, labels, 2), rtol=1e-9)
