@@ -1,14 +1,12 @@
-"""Dataframes as tables: pandas, polars (eager and lazy) and pyarrow.
+"""Dataframes as tables: pandas, polars (eager and lazy) and pyarrow, all by way of pyarrow columns.
 
-The libraries are not imported here: an object of theirs exists only if its library is loaded already.
+Only pyarrow is imported: an object of another library exists only if that library is loaded already.
 """
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,42 +16,32 @@ from subspaces._core.arrays import Indices
 from subspaces.rows.columns import left_out_note, shown, unique_names
 from subspaces.rows.formats.parquet import as_cells, as_floats, is_number, is_short, value_type
 from subspaces.rows.formats.stored import WalkedTable
+from subspaces.rows.reading import reading
 
-# Kinds of pandas columns of Python objects that are numbers, as `pandas.api.types.infer_dtype` names them.
-NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
+PANDAS, POLARS, LAZY, ARROW = FRAMES = (
+    ("pandas", "DataFrame"),
+    ("polars", "DataFrame"),
+    ("polars", "LazyFrame"),
+    ("pyarrow", "Table"),
+)
+# The type of a pandas column of Python objects is found from this many of them.
+OBJECTS = 1000
 
 
 class FrameTable(WalkedTable):
-    """A dataframe; its columns are converted to numbers block by block."""
+    """A dataframe; its columns are converted to numbers block by block. A lazy one runs its query in each pass."""
 
     path = "X"
     names: tuple[str, ...]
 
-    def __init__(self, frame: Any, names: Sequence[str], n_rows: int) -> None:
-        self.frame, self.names, self.n_rows = frame, unique_names([str(name) for name in names]), n_rows
+    def __init__(self, frame: Any) -> None:
+        self.frame, self._library = frame, frame_kind(frame)
+        names, types = self._schema()
+        self.names, self.n_rows = unique_names([str(name) for name in names]), self._count()
         self.n_columns, self.row_shape = len(self.names), (len(self.names),)
-        found = [self._kind(column) for column in range(self.n_columns)]
-        self.kinds = {column: kind for column, (kind, _) in enumerate(found) if kind is not None}
-        self._short = [short for _, short in found]
-
-    @abstractmethod
-    def _kind(self, column: int) -> tuple[str | None, bool]:
-        """What a column holds if it does not hold numbers, and whether its numbers fit into float32."""
-
-    @abstractmethod
-    def _part(self, start: int, stop: int, columns: Sequence[int]) -> Any:
-        """The dataframe of some rows and columns."""
-
-    @abstractmethod
-    def _floats(self, part: Any, place: int, short: bool) -> NDArray[Any]:
-        """A column of a part as float32 or float64, NaN for missing values."""
-
-    @abstractmethod
-    def select(self, columns: Sequence[int]) -> Any:
-        """The dataframe with some columns only."""
-
-    @abstractmethod
-    def cells(self, column: int) -> NDArray[Any]: ...
+        values = [value_type(each) for each in types]
+        self.kinds = {place: str(each) for place, each in enumerate(values) if not is_number(each)}
+        self._short = [is_short(each) for each in values]
 
     def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
         wanted = range(self.n_columns) if columns is None else columns
@@ -62,161 +50,98 @@ class FrameTable(WalkedTable):
     def pieces(self, columns: Indices | None, start: int, rows: int, memory_limit: int) -> Iterator[NDArray[Any]]:
         wanted = list(range(self.n_columns)) if columns is None else [int(column) for column in columns]
         for part in self._parts(wanted, start, rows):
-            found = np.empty((len(part), len(wanted)), self.dtype_of(columns))
-            for place, column in enumerate(wanted):
-                found[:, place] = self._floats(part, place, self._short[column])
+            found = np.empty((len(part[0]), len(wanted)), self.dtype_of(columns))
+            with reading("X", "dataframe"):
+                for place, column in enumerate(part):
+                    found[:, place] = as_floats(column)
             yield found
 
-    def _parts(self, columns: Sequence[int], start: int, rows: int) -> Iterator[Any]:
-        """The rows from `start` on in dataframes of `rows` rows."""
-        for row in range(start, self.n_rows, rows):
-            yield self._part(row, row + rows, columns)
-
-
-class PandasTable(FrameTable):
-    """A pandas DataFrame."""
-
-    def __init__(self, frame: Any) -> None:
-        super().__init__(frame, list(frame.columns), len(frame))
-
-    def select(self, columns: Sequence[int]) -> Any:
-        return self.frame.iloc[:, list(columns)]
-
     def cells(self, column: int) -> NDArray[Any]:
-        series = self.frame.iloc[:, column]
-        return as_cells(series.astype(object).where(series.notna(), None).tolist())
-
-    def _kind(self, column: int) -> tuple[str | None, bool]:
-        dtype = self.frame.dtypes.iloc[column]
-        values = getattr(getattr(dtype, "categories", None), "dtype", dtype)
-        kind = getattr(values, "kind", "O")
-        if kind in "fiub":
-            return None, kind == "f" and values.itemsize <= 4
-        if kind == "O" and str(dtype) == "object":
-            from pandas.api.types import infer_dtype
-
-            found = infer_dtype(self.frame.iloc[:, column], skipna=True)
-            return (None if found in NUMBER_OBJECTS else found), False
-        return str(dtype), False
-
-    def _part(self, start: int, stop: int, columns: Sequence[int]) -> Any:
-        return self.frame.iloc[start:stop, list(columns)]
-
-    def _floats(self, part: Any, place: int, short: bool) -> NDArray[Any]:
-        series = part.iloc[:, place]
-        if hasattr(series.dtype, "categories"):
-            series = series.astype(np.float64)
-        return series.to_numpy(dtype=np.float32 if short else np.float64, na_value=np.nan)
-
-
-class PolarsTable(FrameTable):
-    """A polars DataFrame."""
-
-    def __init__(self, frame: Any) -> None:
-        super().__init__(frame, frame.columns, frame.height)
-
-    @cached_property
-    def _types(self) -> list[Any]:
-        return list(self.frame.collect_schema().dtypes())
+        return as_cells([cell for part in self._parts([column], 0, self.n_rows) for cell in part[0].to_pylist()])
 
     def select(self, columns: Sequence[int]) -> Any:
-        names = self.frame.collect_schema().names()
+        """The dataframe with some columns only."""
+        if self._library == PANDAS:
+            return self.frame.iloc[:, list(columns)]
+        names, _ = self._schema()
         return self.frame.select([names[column] for column in columns])
 
-    def cells(self, column: int) -> NDArray[Any]:
-        return as_cells(self.select([column]).lazy().collect().to_series().to_list())
+    def _schema(self) -> tuple[list[Any], list[Any]]:
+        """Names and pyarrow types of all columns."""
+        import pyarrow as pa
 
-    def _kind(self, column: int) -> tuple[str | None, bool]:
-        kind = self._types[column]
-        short = str(kind) in ("Float16", "Float32")
-        return (None if kind.is_numeric() or str(kind) == "Boolean" else str(kind)), short
+        if self._library == PANDAS:
+            head = self.frame.iloc[:OBJECTS]
+            return list(head.columns), [_pandas_column(head.iloc[:, i], pa).type for i in range(head.shape[1])]
+        if self._library == ARROW:
+            return self.frame.column_names, self.frame.schema.types
+        empty = self.frame.limit(0).lazy().collect().to_arrow()
+        return empty.column_names, empty.schema.types
 
-    def _part(self, start: int, stop: int, columns: Sequence[int]) -> Any:
-        return self.select(columns)[start:stop]
+    def _count(self) -> int:
+        if self._library == LAZY:
+            import polars
 
-    def _floats(self, part: Any, place: int, short: bool) -> NDArray[Any]:
-        import polars
+            return int(self.frame.select(polars.len()).collect().item())
+        return len(self.frame)
 
-        return part.to_series(place).cast(polars.Float32 if short else polars.Float64).to_numpy()
+    def _parts(self, columns: Sequence[int], start: int, rows: int) -> Iterator[list[Any]]:
+        """The rows from `start` on in lists of pyarrow arrays, one for each column."""
+        import pyarrow as pa
 
-
-class PolarsLazyTable(PolarsTable):
-    """A polars LazyFrame: each pass runs the query and streams its result."""
-
-    def __init__(self, frame: Any) -> None:
-        import polars
-
-        n_rows = int(frame.select(polars.len()).collect().item())
-        FrameTable.__init__(self, frame, frame.collect_schema().names(), n_rows)
-
-    def _parts(self, columns: Sequence[int], start: int, rows: int) -> Iterator[Any]:
-        row = 0
-        for part in self.select(columns).collect_batches(chunk_size=rows, maintain_order=True):
-            if row + part.height > start:
-                yield part[max(0, start - row) :]
-            row += part.height
-
-
-class ArrowTable(FrameTable):
-    """A pyarrow Table."""
-
-    def __init__(self, frame: Any) -> None:
-        super().__init__(frame, frame.column_names, frame.num_rows)
-
-    def select(self, columns: Sequence[int]) -> Any:
-        return self.frame.select(list(columns))
-
-    def cells(self, column: int) -> NDArray[Any]:
-        return as_cells(self.frame.column(column).to_pylist())
-
-    def _kind(self, column: int) -> tuple[str | None, bool]:
-        kind = value_type(self.frame.schema.field(column).type)
-        return (None if is_number(kind) else str(kind)), is_short(kind)
-
-    def _part(self, start: int, stop: int, columns: Sequence[int]) -> Any:
-        return self.frame.slice(start, stop - start).select(list(columns)).combine_chunks()
-
-    def _floats(self, part: Any, place: int, short: bool) -> NDArray[Any]:
-        return as_floats(part.column(place).combine_chunks())
-
-
-OPENERS: dict[tuple[str, str], Callable[[Any], FrameTable]] = {
-    ("pandas", "DataFrame"): PandasTable,
-    ("polars", "DataFrame"): PolarsTable,
-    ("polars", "LazyFrame"): PolarsLazyTable,
-    ("pyarrow", "Table"): ArrowTable,
-}
+        if self._library == LAZY:
+            row = 0
+            for batch in self.select(columns).collect_batches(chunk_size=rows, maintain_order=True):
+                if row + batch.height > start:
+                    yield _arrow_columns(batch[max(0, start - row) :].to_arrow())
+                row += batch.height
+            return
+        for row in range(start, self.n_rows, max(1, rows)):
+            if self._library == PANDAS:
+                part = self.frame.iloc[row : row + rows, list(columns)]
+                yield [_pandas_column(part.iloc[:, place], pa) for place in range(len(columns))]
+            else:
+                part = self.select(columns).slice(row, rows)
+                yield _arrow_columns(part.to_arrow() if self._library == POLARS else part)
 
 
 def frame_kind(X: Any) -> tuple[str, str] | None:
     """The library and class of a dataframe, or of the one it is derived from; None if `X` is something else."""
     kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(X).__mro__)
-    return next((kind for kind in kinds if kind in OPENERS), None)
+    return next((kind for kind in kinds if kind in FRAMES), None)
 
 
 def open_frame(X: Any) -> FrameTable | None:
     """The dataframe `X` as a table; None if `X` is something else."""
-    kind = frame_kind(X)
-    return None if kind is None else OPENERS[kind](X)
+    return None if frame_kind(X) is None else FrameTable(X)
 
 
 def numeric_columns(X: Any) -> Any:
     """`X` itself; if it is a dataframe in memory, without the columns that do not hold numbers, with a warning."""
-    kind = frame_kind(X)
-    if kind is None or kind == ("polars", "LazyFrame"):
+    if frame_kind(X) in (None, LAZY):
         return X
-    table = OPENERS[kind](X)
-    if not table.kinds:
-        return X
+    table = FrameTable(X)
     kept = [column for column in range(table.n_columns) if column not in table.kinds]
-    if not kept:
-        # The check of rows that follows explains what is wrong.
+    # If no column is left, the check of rows that follows explains what is wrong.
+    if not table.kinds or not kept:
         return X
-    odd = [f"{shown(table.names[column])} ({kind})" for column, kind in table.kinds.items()]
-    warn_left_out(left_out_note(odd))
+    warn_left_out(left_out_note([f"{shown(table.names[column])} ({kind})" for column, kind in table.kinds.items()]))
     return table.select(kept)
 
 
 def warn_left_out(note: str) -> None:
     """Warn that columns of a table are not used."""
     warnings.warn(f"{note}; choose the columns with open_rows(X, columns=[...]) to silence this.", stacklevel=3)
+
+
+def _arrow_columns(table: Any) -> list[Any]:
+    return [column.combine_chunks() for column in table.columns]
+
+
+def _pandas_column(series: Any, pa: Any) -> Any:
+    """A pandas column as a pyarrow array; nulls if its objects have no common type."""
+    try:
+        found = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        return pa.DictionaryArray.from_arrays(pa.nulls(len(series), pa.int32()), pa.array([str(series.dtype)]))
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

@@ -25,7 +25,7 @@ class NotAllowedError(UserFileError, PermissionError):
 
 
 @contextmanager
-def reading(path: Path, kind: str) -> Iterator[None]:
+def reading(path: Path | str, kind: str) -> Iterator[None]:
     """Turn any exception that a library raises while it reads `path` as `kind` into one line about the file."""
     try:
         yield
