@@ -1,4 +1,4 @@
-"""Models of clusters beside explicit Gaussians: scores, outliers, flats, dimensions, what must not change them."""
+"""Models of clusters against explicit Gaussians: scores, outliers, flats, dimensions, invariances."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ class TestScores:
         own, other = model.scores(X, np.maximum(y, 0)), model.scores(X, 1 - np.maximum(y, 0))
         assert (own < other)[y >= 0].mean() > 0.95
 
-    def test_the_centre_of_a_cluster_is_its_most_usual_row(self, planes):
+    def test_the_centre_has_the_smallest_score(self, planes):
         model = planes[3]
         centers = np.array([model.center + model.unit * cell.center for cell in model.cells])
         np.testing.assert_allclose(model.scores(centers, np.arange(2)), 0, atol=1e-7)
@@ -109,7 +109,7 @@ class TestOutliers:
         assert 0 < slow[-len(rows) :].mean() < 1
         np.testing.assert_array_equal(model.outliers(X, labels), slow)
 
-    def test_are_those_that_were_added(self, planes):
+    def test_added_outliers_are_found(self, planes):
         X, labels, y, model, _ = planes
         np.testing.assert_array_equal(model.outliers(X, labels), y < 0)
 
@@ -169,7 +169,7 @@ class TestFlats:
 
 class TestInvariance:
     @pytest.mark.parametrize("change", ["rotation", "scale", "order", "names", "translation"])
-    def test_what_does_not_matter(self, planes, change):
+    def test_invariances(self, planes, change):
         X, labels, _, model, affine = planes
         if change == "translation" and not affine:
             pytest.skip("linear flats pass through the origin")

@@ -1,4 +1,4 @@
-"""Descriptions by flats: lengths beside slow formulas, dimensions and outliers, what must not change them, odd rows."""
+"""Description lengths against slow formulas; dimensions, outliers, invariances, unusual rows."""
 
 from math import log, pi
 
@@ -104,7 +104,7 @@ class TestResults:
         X, _ = make_subspaces((9,), 10, noise=0.02, outliers=0, random_state=0)
         assert describe(X, np.zeros(len(X), np.int32), 1, affine=False).dims.tolist() == [9]
 
-    def test_a_gently_falling_spectrum_has_few_dimensions(self):
+    def test_a_slowly_decaying_spectrum_has_few_dimensions(self):
         X = np.random.default_rng(0).normal(size=(4000, 40)) * 0.9 ** np.arange(40)
         assert 1 <= describe(X, np.zeros(4000, np.int32), 1, affine=True).dims[0] <= 20
 
@@ -116,7 +116,7 @@ class TestResults:
         np.testing.assert_allclose(found.noise, 1, rtol=0.1)
         assert not found.outliers.any()
 
-    def test_tails_come_back_from_the_background(self):
+    def test_tails_return_from_the_background(self):
         X = np.random.default_rng(0).normal(size=(400, 4))
         labels = np.where(np.square(X).sum(axis=1) > 5, -1, 0)
         code = shortest_code(measure(X, affine=True), labels, 1, free=True)
@@ -155,11 +155,11 @@ class TestFlatClusters:
         return shortest_code(measure(X, affine=True), labels.astype(np.int32), int(labels.max()) + 1, free=False)
 
     @pytest.mark.parametrize("affine", [False, True])
-    def test_planes_are(self, affine):
+    def test_planes_are_flat(self, affine):
         X, y = make_subspaces((2, 2, 1), 6, points_per_subspace=100, outliers=0, affine=affine, random_state=0)
         assert has_flat_clusters(self.code(X, y))
 
-    def test_parts_of_one_plane_are_not(self):
+    def test_parts_of_one_plane_are_not_flat_clusters(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(300, 2)) @ np.linalg.qr(rng.normal(size=(6, 2)))[0].T + 0.01 * rng.normal(size=(300, 6))
         code = self.code(X, X[:, 0] > 0)
@@ -188,7 +188,7 @@ class TestFlatClusters:
 class TestInvariance:
     @pytest.mark.parametrize("affine", [False, True])
     @pytest.mark.parametrize("change", ["rotation", "large", "small", "order", "translation", "float32"])
-    def test_what_does_not_matter(self, planes, affine, change):
+    def test_invariances(self, planes, affine, change):
         X, labels, _ = planes
         before = describe(X, labels, 2, affine=affine)
         order, factor = np.arange(len(X)), 1.0
@@ -210,7 +210,7 @@ class TestInvariance:
         np.testing.assert_array_equal(after.dims, before.dims)
         np.testing.assert_allclose(after.noise, factor * before.noise, rtol=1e-4)
 
-    def test_names_of_clusters(self, planes):
+    def test_order_of_clusters(self, planes):
         X, labels, _ = planes
         first, second = (describe(X, each, 2, affine=True) for each in (labels, 1 - labels))
         assert first.length == pytest.approx(second.length)
@@ -227,7 +227,7 @@ class TestInvariance:
 @pytest.mark.parametrize("n_clusters", [1, 3])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize(("name", "rows"), ODD_ROWS)
-def test_rows_that_are_odd_but_valid(name, rows, affine, n_clusters, free):
+def test_unusual_valid_rows(name, rows, affine, n_clusters, free):
     X = np.asarray(rows, np.float64)
     labels = np.arange(len(X)) % n_clusters
     code = shortest_code(measure(X, affine=affine), labels, n_clusters, free=free)

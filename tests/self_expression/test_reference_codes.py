@@ -1,4 +1,4 @@
-"""The oracles of the self-expressive methods, held against optimality conditions, closed forms and scikit-learn."""
+"""The slow versions of self-expressive methods, against optimality conditions, closed forms and scikit-learn."""
 
 from itertools import combinations, pairwise
 
