@@ -1,4 +1,4 @@
-"""Accuracy of FLS with its defaults, nothing chosen per data set, on every data set at hand.
+"""Accuracy of FLS with default parameters on all available data sets.
 
     python benchmarks/accuracy.py                 # all data sets; rows of earlier runs are replaced
     python benchmarks/accuracy.py yale pendigits  # those whose name begins so

@@ -1,4 +1,4 @@
-"""What FLS chooses without labels: unequal classes, motions, number of clusters, outliers, confidence, cost.
+"""Choices of FLS without labels: unequal classes, motions, number of clusters, outliers, confidence, cost.
 
     python benchmarks/choosing.py                    # all parts; rows of earlier runs are replaced
     python benchmarks/choosing.py unequal outliers   # some of them
@@ -38,7 +38,7 @@ Rows = tuple[Any, Any]
 
 
 def thinned(X: Any, y: Any, shares: dict[int, float], seed: int) -> Rows:
-    """The given share of the rows of each class, at random."""
+    """A random subset of the rows, with the given share of each class."""
     rng = np.random.RandomState(1000 + seed)
     kept = []
     for label, share in shares.items():
@@ -81,7 +81,7 @@ def balanced_accuracy(y: Any, labels: Any) -> float:
 
 
 def confidence_auc(y: Any, labels: Any, confidence: Any) -> float | None:
-    """How well confidence tells right rows from wrong ones; None where all are right."""
+    """AUC of confidence for right against wrong labels; None if all labels are right."""
     right = match_labels(y, labels) == y
     return None if right.all() else round(float(roc_auc_score(right, confidence)), 4)
 
@@ -215,7 +215,7 @@ def warned(draws: list[Any], n_clusters: int) -> list[dict[str, Any]]:
 
 
 def search() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Seconds of the search over those of the rest of the same fit; only their ratio means something."""
+    """Seconds of the search divided by the seconds of the rest of the same fit."""
     sets = {
         "(4,5,6) R^10 30%": (make_subspaces((4, 5, 6), 10, outliers=0.3, random_state=0)[0], 3),
         "pendigits": (load_pendigits()[0], 10),

@@ -77,7 +77,7 @@ def other_models() -> dict[str, tuple[int, Draw]]:
 
 
 def found(make: Callable[..., Any], count: int, draw: Draw) -> dict[str, Any]:
-    """What an estimator with n_clusters="auto" finds in every draw."""
+    """Number of clusters and dimensions found in every draw."""
     counts, dims, accuracies = [], [], []
     for seed in range(DRAWS):
         X, y = draw(seed)

@@ -1,4 +1,4 @@
-"""Results that scripts keep from run to run."""
+"""Results that scripts store between runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import subspaces
 
 
 def opened(path: Path, command: str) -> dict[str, Any]:
-    """What was kept at `path`, with the command and the versions that go on with it."""
+    """Stored results at `path`, with the current command and versions."""
     kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     kept["command"] = command
     kept["versions"] = {

@@ -1,4 +1,4 @@
-"""Accuracy of every method with its defaults, nothing chosen per data set, on the data of the paper's tables.
+"""Accuracy of every method with default parameters on the data of the tables of the paper.
 
     python benchmarks/methods.py                        # what is missing; finished cells are kept
     python benchmarks/methods.py --methods SSC LBF --data yale   # only these, and data whose name begins so
@@ -51,7 +51,7 @@ SKIPPED = ("affine", "motions", "yale 38", "mnist 0123456789")
 
 
 def measure(method: str, name: str) -> dict[str, Any] | None:
-    """One cell: accuracy and seconds of every draw, or None where the method is not for so many rows."""
+    """Accuracy and seconds of every draw; None if there are too many rows for the method."""
     load, n_clusters, draws = data_sets()[name]
     if name == "yale 8" and method.startswith(("SSC", "SSSC")):
         load = whole_faces

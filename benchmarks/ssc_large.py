@@ -1,4 +1,4 @@
-"""SSC on the large cells of the paper's tables, also those it could not compute: accuracy, time and memory of each.
+"""SSC on the large data sets of the paper, including those without published results: accuracy, time and memory.
 
     SUBSPACES_DATA=folder python benchmarks/ssc_large.py --device cuda
 

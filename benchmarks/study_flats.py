@@ -1,4 +1,4 @@
-"""LBF and its variants: what the polish, affine flats and the median loss give, and how often K is found.
+"""LBF and its variants: effect of the polish, affine flats and the median loss, and how often K is found.
 
     python benchmarks/study_flats.py
 

@@ -1,4 +1,4 @@
-"""From the codes of SSC to labels: what the published choices give, and what those of this library give.
+"""From the codes of SSC to labels: the published recipe compared with the one of this library.
 
     python benchmarks/study_graph.py
 
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def published_faces() -> float:
-    """Mean accuracy on faces of what was published for them."""
+    """Mean accuracy on faces of the recipe published for them."""
     scores = []
     for seed in range(5):
         X, y = load_yaleb(8, random_state=seed, drop_components=0)

@@ -1,4 +1,4 @@
-"""The published algorithm with its two readings, affine and linear flats; d given, sigma "auto".
+"""The published algorithm with affine flats (algorithm box) and linear flats (text); d given, sigma "auto".
 
     python benchmarks/study_paper.py
 

@@ -1,4 +1,4 @@
-"""How should the partition be chosen: before refinement, or after?
+"""Choose the partition before or after refinement?
 
     python benchmarks/study_partition.py
 

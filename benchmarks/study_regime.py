@@ -1,4 +1,4 @@
-"""Does modularity tell linear from affine data?
+"""Does modularity distinguish linear from affine data?
 
     python benchmarks/study_regime.py
 

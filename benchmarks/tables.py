@@ -1,4 +1,6 @@
-"""Write the tables of README and docs from the kept results, between the marks that name them, and docs/paper.md.
+"""Write the tables of README and docs, and docs/paper.md, from stored results.
+
+Each table replaces the text between its marks.
 
 python benchmarks/tables.py
 """
@@ -51,7 +53,7 @@ def regime() -> list[str]:
 
 
 def by_column(measured: dict[str, Any], columns: dict[str, str] | None = None) -> list[str]:
-    """A row for each data set, a column for each of its figures, under the names that `columns` gives them."""
+    """One row per data set; `columns` maps the names of results to column titles."""
     columns = columns or {name: name for name in next(iter(measured.values()))}
     lines = ["| data | " + " | ".join(columns.values()) + " |", "|---" * (1 + len(columns)) + "|"]
     for name, row in measured.items():
@@ -114,7 +116,7 @@ OTHERS = {
 
 
 def large_ssc() -> dict[str, dict[str, dict[str, Any]]]:
-    """Cells of SSC that were measured on a device: by data and solver."""
+    """Results of SSC on a device, by data set and solver."""
     record = json.loads((ROOT / "benchmarks" / "results" / "ssc_large_cuda.json").read_text())
     cells: dict[str, dict[str, dict[str, Any]]] = {}
     for cell in record["cells"]:
@@ -240,7 +242,7 @@ def count() -> list[str]:
 
 
 def flats_right(flats: dict[str, Any], name: str, method: str) -> str:
-    """How often an estimator of flats finds the number, for the same model under the name it has there."""
+    """How often LBF or KFlats finds the number of clusters; model names differ between the two files."""
     dims, space, share = re.fullmatch(r"\((.*)\) (\S+) (\S+)", name).groups()  # type: ignore[union-attr]
     dims = dims.replace("3, 4, 5, 6, 7", "3-7")
     return f"{flats[f'{dims} in {space}, {share} outliers'][method]['right']:.0%} right"
@@ -339,7 +341,7 @@ def gpu() -> list[str]:
 
 
 def headline() -> list[str]:
-    """The first table of the site: whole data sets, beside k-means where it was run."""
+    """The table on the first page of the site: complete data sets."""
     shown = {
         "MNIST, all images": "MNIST, all 70,000 images",
         "penDigits, all rows": "penDigits, 10,992 rows",
@@ -359,7 +361,7 @@ def paper_results(name: str) -> dict[str, Any]:
 
 
 def draw_mean(cell: dict[str, Any] | None, figure: str = "accuracy") -> float | None:
-    """Mean over the draws of a cell; None where it has none."""
+    """Mean over the draws of a cell; None if there are none."""
     draws = (cell or {}).get("draws") or []
     return sum(draw[figure] for draw in draws) / len(draws) if draws else None
 
@@ -374,7 +376,7 @@ GROUPS = {
 
 
 def figures(name: str, method: str) -> tuple[float, float] | None:
-    """Mean accuracy and mean seconds of a method on two cores; None where it was not run there."""
+    """Mean accuracy and mean seconds of a method on two cores; None if it was not run."""
     cell = results("accuracy").get(name) if method == "FLS" else results("methods").get(name, {}).get(method)
     if cell is None:
         return None
@@ -407,7 +409,7 @@ def averages() -> list[str]:
 
 
 def which() -> list[str]:
-    """The decision table: a situation, a method, and what was measured that speaks for it and against it."""
+    """The decision table: a situation, a method, and the measurements for and against it."""
 
     def reached(name: str, method: str) -> str:
         accuracy, seconds = figures(name, method)  # type: ignore[misc]
@@ -427,53 +429,53 @@ def which() -> list[str]:
     best = sum(
         results("accuracy")[name]["mean"] >= max(method_mean(name, method) or 0 for method in others) for name in PAPER
     )
-    lines = ["| if ... | take | time in n rows | measured |", "|---|---|---|---|"]
+    lines = ["| if ... | use | time in n rows | measured |", "|---|---|---|---|"]
     rows = {
-        ("you do not know, or clusters are bent", "`FLS`", "linear"): (
+        ("you are not sure, or clusters are curved", "`FLS`", "linear"): (
             f"the most accurate on {best} of the {len(PAPER)} data sets below; all 70,000 images of MNIST "
             f"{draw_mean(beyond['fls']):.3f}, k-means {draw_mean(beyond['kmeans']):.3f}"
         ),
-        ("clusters are flat as a whole, and the flats are what you want", "`LBF`, `KFlats`", "linear"): (
-            f"{flat}: LBF {mean(flat, 'LBF')}, FLS {mean(flat, 'FLS')}; {digits}, which are bent: LBF "
+        ("every cluster is flat, and you want the flats", "`LBF`, `KFlats`", "linear"): (
+            f"{flat}: LBF {mean(flat, 'LBF')}, FLS {mean(flat, 'FLS')}; {digits}, which are curved: LBF "
             f"{mean(digits, 'LBF')}, FLS {mean(digits, 'FLS')}"
         ),
         ("subspaces are flat and less than 15 degrees apart", "`LBF`", "linear"): (
             f"10 degrees: LBF {robust('angle 10', 'lbf')}, FLS {robust('angle 10', 'fls')}; 15 degrees: LBF "
             f"{robust('angle 15', 'lbf')}, FLS {robust('angle 15', 'fls')}"
         ),
-        ("rows are some thousands at most, and you want the graph of who explains whom", "`SSC`", "n²"): (
+        ("there are at most some thousand rows, and you want the graph of self-expression", "`SSC`", "n²"): (
             f"faces: SSC {reached('yale 8', 'SSC')}, FLS {reached('yale 8', 'FLS')}; MNIST, 60,000 rows on a GPU: "
             f"{large['accuracy']:.3f} in {large['seconds']:.0f} s"
         ),
-        ("columns are many, and a graph is wanted at once", '`SSC(solver="omp")`', "n²"): (
+        ("there are many columns, and you want a graph quickly", '`SSC(solver="omp")`', "n²"): (
             f"faces, 78 columns: {reached('yale 8', 'SSC omp')}; penDigits, 16 columns: "
             f"{reached('pendigits', 'SSC omp')}"
         ),
-        ("an answer in a second is worth more than the best answer", "`SSSC`", "linear"): (
+        ("speed matters more than accuracy", "`SSSC`", "linear"): (
             f"MNIST 1, 7: SSSC {reached('mnist 17', 'SSSC')}, FLS {reached('mnist 17', 'FLS')}; MNIST 1–9: SSSC "
             f"{reached('mnist 123456789', 'SSSC')}, FLS {reached('mnist 123456789', 'FLS')}"
         ),
-        ("rows are few and bent, and each should have a flat of its own", "`SLBF`", "n²"): (
+        ("there are few rows, clusters are curved, and each row should have its own flat", "`SLBF`", "n²"): (
             f"penDigits: SLBF {reached('pendigits', 'SLBF')}, LBF {reached('pendigits', 'LBF')}"
         ),
-        ("clusters are told apart by distance, not by flatness", "`LandmarkSpectralClustering`", "linear"): (
+        ("clusters are separated by distance, not by direction", "`LandmarkSpectralClustering`", "linear"): (
             f"penDigits: {reached('pendigits', 'LandmarkSpectralClustering')}, FLS {reached('pendigits', 'FLS')}; "
             f"planes with 30 % outliers: {reached('synthetic (2,2) R^6 30%', 'LandmarkSpectralClustering')}, FLS "
             f"{reached('synthetic (2,2) R^6 30%', 'FLS')}"
         ),
         (
-            "the same, by a kernel you can name",
+            "the same, with a known kernel",
             "`NystromSpectralClustering`, `FourierSpectralClustering`",
             "linear",
         ): (
             f"penDigits: Nystrom {reached('pendigits', 'NystromSpectralClustering')}, Fourier "
             f"{reached('pendigits', 'FourierSpectralClustering')}; {flat}: "
-            f"{mean(flat, 'NystromSpectralClustering')} and {mean(flat, 'FourierSpectralClustering')}, next to chance"
+            f"{mean(flat, 'NystromSpectralClustering')} and {mean(flat, 'FourierSpectralClustering')}, close to chance"
         ),
-        ("the same, and rows are very many", "`KASP`", "linear"): (
+        ("the same, with very many rows", "`KASP`", "linear"): (
             f"penDigits: {reached('pendigits', 'KASP')}; {flat}: {mean(flat, 'KASP')}"
         ),
-        ("by a kernel of your own", "`KernelSpectralClustering`", "linear"): "what your kernel is worth",
+        ("the same, with your own kernel", "`KernelSpectralClustering`", "linear"): "depends on the kernel",
     }
     return lines + [f"| {' | '.join(key)} | {evidence} |" for key, evidence in rows.items()]
 
@@ -491,7 +493,7 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
 
 
 def with_tables(file: str) -> str:
-    """The text of a file with its tables renewed."""
+    """The text of a page with its tables updated."""
     text = (ROOT / file).read_text()
     for table in TABLES[file]:
         mark, end = f"<!-- {table.__name__}: made by benchmarks/tables.py -->", f"<!-- end of {table.__name__} -->"
@@ -501,7 +503,7 @@ def with_tables(file: str) -> str:
 
 
 def paper_page(folder: Path = ROOT / "benchmarks" / "paper" / "results") -> str | None:
-    """docs/paper.md, whole, from what `subspaces reproduce` has kept; None where nothing is."""
+    """docs/paper.md from the stored results of `subspaces reproduce`; None if there are none."""
     from subspaces.paper.reproduce.notes import PICTURES
     from subspaces.paper.reproduce.page import markdown, read_records
 

@@ -2,12 +2,12 @@
 A first look
 ============
 
-Rows near three planes that cross. k-means cuts space into pieces around centres, so each of its clusters holds some of
-every plane; FLS finds the planes themselves. Nothing but the number of clusters is given.
+Rows near three intersecting planes. k-means divides space into regions around centres, so each of its clusters contains
+rows of all planes. FLS finds the planes.
 """
 
 # %%
-# 250 rows near each of three planes through the origin of R⁴, with a little noise. Pictures show three of the four
+# 250 rows near each of three planes through the origin of R⁴, with a little noise. The figures show three of the four
 # coordinates.
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ from subspaces.metrics import clustering_accuracy, match_labels
 X, y = make_subspaces((2, 2, 2), 4, noise=0.02, outliers=0.0, random_state=1)
 
 # %%
-# Both methods are told that there are three clusters. ``match_labels`` gives clusters the colours of the classes they
-# match best, so that the pictures can be compared.
+# Both methods are given the number of clusters. ``match_labels`` renames clusters after the classes they match best, so
+# that the figures can be compared.
 
 fls = FLS(n_clusters=3, random_state=0).fit(X)
 kmeans = KMeans(n_clusters=3, n_init=10, random_state=0).fit(X)
@@ -45,12 +45,12 @@ for k in range(3):
 plt.show()
 
 # %%
-# What FLS knows of the clusters: the dimension of each, which was not given, and a flat in the coordinates of ``X``.
+# FLS estimates the dimension of each cluster, which was not given, and a flat in the coordinates of ``X``.
 
 for k, dim in enumerate(fls.cluster_dims_):
     print(f"cluster {k}: {(fls.labels_ == k).sum()} rows near a flat of dimension {dim}")
 
 # %%
-# How far other landmarks would have said the same: 1 is the same clusters, 0 is chance.
+# Agreement with the clusters found from other landmarks: 1 means the same clusters, 0 is chance level.
 
 print(f"agreement {fls.agreement_:.2f}")

@@ -2,12 +2,12 @@
 How many clusters
 =================
 
-``FLS("auto")`` chooses their number from the rows. Where clusters are flat, it is the number of flats that describe the
-rows in the fewest nats; the choice is kept with its evidence, to be printed, drawn and doubted.
+``FLS("auto")`` chooses the number of clusters from the rows. For flat clusters, it is the number of flats with the
+shortest description of the rows. ``choice_`` has the evidence, which can be printed and plotted.
 """
 
 # %%
-# Three subspaces of dimensions 4, 5 and 6 in ten dimensions, and a tenth of the rows belongs nowhere.
+# Three subspaces of dimensions 4, 5 and 6 in ten dimensions, with a tenth of outliers.
 
 import matplotlib.pyplot as plt
 
@@ -20,13 +20,13 @@ fls = FLS("auto", random_state=0).fit(X)
 print(fls.n_clusters_, "clusters of dimensions", fls.cluster_dims_)
 
 # %%
-# Every candidate with its description length, and the reason for the winner:
+# All candidates with their description lengths, and the reason for the choice:
 
 print(fls.choice_["n_clusters"])
 
 # %%
-# The same as a picture, beside an old friend. The gap between eigenvalues says the same here, but only because these
-# clusters separate well: where clusters touch, gaps are small and say little.
+# The same as a figure, next to the eigenvalues. The eigenvalue gap gives the same answer here, because these clusters
+# are well separated. If clusters touch, gaps are small and not informative.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 fls.choice_["n_clusters"].plot(axes[0])

@@ -1,13 +1,13 @@
 """
-Is there anything to find
-=========================
+Are the clusters reliable?
+==========================
 
-Any method returns K clusters, of pure noise as well. FLS asks whether other landmarks would have said the same, and
-warns where they would not: ``agreement_`` speaks for the whole, ``confidence_`` for each row.
+Any method returns K clusters, even for pure noise. FLS checks whether other landmarks give the same clusters, and warns
+if they do not.
 """
 
 # %%
-# Three subspaces whose noise grows from nothing to more than their own size, and Gaussian noise alone.
+# Three subspaces with increasing noise, up to more than their own size, and Gaussian noise only.
 
 import warnings
 
@@ -23,13 +23,13 @@ agreement, accuracy = [], []
 for noise in levels:
     X, y = make_subspaces((3, 3, 3), 15, noise=noise, outliers=0.0, points_per_subspace=150, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the warning is what the picture shows
+        warnings.simplefilter("ignore")  # the figure shows the agreement instead
         fls = FLS(n_clusters=3, random_state=0).fit(X)
     agreement.append(fls.agreement_)
     accuracy.append(clustering_accuracy(y, fls.labels_))
 
 figure, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
-ax.plot(levels, accuracy, "s-", color="#E69F00", label="accuracy, which nobody knows in practice")
+ax.plot(levels, accuracy, "s-", color="#E69F00", label="accuracy, unknown in practice")
 ax.plot(levels, agreement, "o-", color="#0072B2", label="agreement_, which needs no truth")
 ax.axhline(0.5, color="0.6", linestyle=":", label="below this FLS warns")
 ax.set(xlabel="standard deviation of the noise in each column", ylim=(0, 1.03))
@@ -37,7 +37,7 @@ ax.legend()
 plt.show()
 
 # %%
-# Noise alone, and the warning in full:
+# Noise only, and the complete warning:
 
 noise = np.random.default_rng(0).normal(size=(600, 15))
 with warnings.catch_warnings(record=True) as caught:

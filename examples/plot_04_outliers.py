@@ -1,14 +1,13 @@
 """
-Rows that belong nowhere
-========================
+Outliers
+========
 
-A third of these rows lies in no subspace. FLS scores how unusual each row is in its cluster, and with
-``detect_outliers=True`` it labels those -1 that a background of noise explains better than any cluster does. How many
-there are is not told.
+A third of these rows lies in no subspace. FLS computes an outlier score for each row. With ``detect_outliers=True``, it
+labels rows -1 that a background of noise explains better than any cluster. The number of outliers is not given.
 """
 
 # %%
-# 500 rows near two planes in six dimensions and 215 that are scattered in the cube around them.
+# 500 rows near two planes in six dimensions, and 215 rows scattered in the surrounding cube.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,8 +22,8 @@ found, true = fls.labels_ == -1, y == -1
 print(f"{(found & true).sum()} of {true.sum()} outliers found, {(found & ~true).sum()} of {(~true).sum()} inliers lost")
 
 # %%
-# The score of a row is about one where it lies in its cluster as others do. On the left the scores of rows that belong
-# to a plane and of those that do not; on the right the distances of all rows to both planes, coloured by label.
+# The score of a typical row is about one. Left: the scores of inliers and outliers. Right: the distances of all rows to
+# both planes, coloured by label.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 bins = np.geomspace(0.1, fls.outlier_scores_.max(), 50)
@@ -45,6 +44,6 @@ axes[1].legend()
 plt.show()
 
 # %%
-# New rows are judged by the same rule.
+# New rows are labelled by the same rule.
 
 print(fls.predict(np.vstack([X[:2], [[5.0] * 6]])))

@@ -2,12 +2,12 @@
 Angles and residuals
 ====================
 
-Two questions to ask of clusters once they are found: which of them point in nearly the same directions, and which rows
-fit their cluster badly? Principal angles answer the first, residuals the second.
+Two questions about clusters: which of them have almost the same directions, and which rows fit their cluster
+badly? Two displays answer them.
 """
 
 # %%
-# Four subspaces of R²⁰. The second is the first, turned by 20 degrees; the fourth has twice the noise of the others.
+# Four subspaces of R²⁰. The second is the first, rotated by 20 degrees; the fourth has twice the noise of the others.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,9 +28,9 @@ lbf = LBF(n_clusters=4, random_state=0).fit(X)
 print(f"{clustering_accuracy(y, lbf.labels_):.1%} right; dimension {lbf.subspace_dim_}")
 
 # %%
-# The smallest angle between two clusters tells how hard they are to separate; on the diagonal are the dimensions. The
-# box of each cluster shows how far its rows are from its flat, and which cluster is the noisy one. With ``FLS`` in the
-# place of ``LBF`` it shows outlier scores, which measure each cluster by its own noise.
+# The smallest angle between two clusters shows how hard they are to separate; the diagonal shows the dimensions. The
+# box of each cluster shows the distances of its rows to its flat, and which cluster is noisy. With ``FLS`` instead of
+# ``LBF``, it shows outlier scores, which are relative to the noise of each cluster.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 AnglesDisplay.from_estimator(lbf, ax=axes[0])
@@ -38,7 +38,7 @@ ResidualsDisplay.from_estimator(lbf, X, ax=axes[1])
 plt.show()
 
 # %%
-# Numbers instead of pictures: all angles between two clusters, from their bases.
+# Numbers instead of figures: all angles between two clusters, from their bases.
 
 from subspaces.metrics import principal_angles
 

@@ -2,12 +2,12 @@
 Several methods on the same rows
 ================================
 
-All methods share ``fit_predict``, so they are compared in a line. Subspaces that cross defeat everything that goes by
-distance alone; methods for subspaces differ in what they cost.
+All methods have ``fit_predict``, so they are easy to compare. Methods that use only distances fail on intersecting
+subspaces.
 """
 
 # %%
-# Five subspaces of dimensions 3 to 7 in eighty dimensions, a tenth of the rows outliers.
+# Five subspaces of dimensions 3 to 7 in eighty dimensions, with a tenth of outliers.
 
 import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
@@ -36,9 +36,9 @@ ComparisonDisplay.from_predictions(y, predictions, ax=ax)
 plt.show()
 
 # %%
-# ``TradeoffDisplay`` fits them again and takes the time. Seconds are those of the machine that drew this picture, and
-# of few rows: the time of SSC grows with their square, that of the others in proportion.
-# :doc:`/which-method` has measurements that count.
+# ``TradeoffDisplay`` fits the models again and measures the time. Seconds depend on the machine that built this page,
+# and on the small number of rows: the time of SSC grows with their square, that of the others linearly. See
+# :doc:`/which-method` for detailed measurements.
 
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 TradeoffDisplay.from_models(models, X, y, ax=ax)

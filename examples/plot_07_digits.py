@@ -2,8 +2,8 @@
 Handwritten digits, without labels
 ==================================
 
-Images of one digit differ by slant, width and stroke, a few directions each: they lie near a low-dimensional, slightly
-curved sheet. FLS finds the sheets. It also says how sure it is of each image, which tells where to look.
+Images of one digit differ by slant, width and stroke, which are a few directions each: they lie near a low-dimensional,
+slightly curved surface. FLS finds the ten digits without labels.
 """
 
 # %%
@@ -24,8 +24,8 @@ kmeans = KMeans(10, n_init=10, random_state=0).fit(X)
 print(f"FLS {clustering_accuracy(y, fls.labels_):.3f}, k-means {clustering_accuracy(y, kmeans.labels_):.3f}")
 
 # %%
-# From each cluster the five images that FLS is surest of and the five it is least sure of. Frames are red where the
-# image is not in the cluster of its digit.
+# From each cluster, the five images with the highest and the five with the lowest confidence. Red frames mark images
+# that are not in the cluster of their digit.
 
 named = match_labels(y, fls.labels_)
 figure, axes = plt.subplots(10, 10, figsize=(7.5, 7.8))
@@ -42,7 +42,7 @@ axes[0, 7].set_title("least sure")
 plt.show()
 
 # %%
-# How much the confidence is worth: accuracy of the surest rows, for growing shares of them.
+# Value of the confidence: accuracy of the most confident rows, for increasing shares of rows.
 
 right = (named == y)[np.argsort(-fls.confidence_, kind="stable")]
 share = np.arange(1, len(y) + 1) / len(y)

@@ -1,14 +1,13 @@
 """
-Which points move together
-==========================
+Motion segmentation
+===================
 
-Points on a rigid body, followed through the frames of a film by a distant camera, have tracks in an affine subspace of
-dimension three at most, whatever the motion. So telling motions apart is subspace clustering, and needs no model of the
-bodies.
+Points on a rigid body, seen by a distant camera, have tracks in an affine subspace of dimension at most three, for
+every motion. Motion segmentation is therefore subspace clustering, and needs no model of the bodies.
 """
 
 # %%
-# Three bodies that turn and travel; a row is the track of one point, its two image coordinates in each of 30 frames.
+# Three bodies that rotate and move; a row is the track of one point: its two image coordinates in each of 30 frames.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,8 +21,8 @@ fls = FLS(n_clusters=3, random_state=0).fit(X)
 print(f"{clustering_accuracy(y, fls.labels_):.1%} right, flats are {'affine' if fls.affine_ else 'linear'}")
 
 # %%
-# Tracks in the image, grey where nothing is known and coloured by cluster. Bodies overlap: no single frame tells them
-# apart.
+# Tracks in the image, grey without labels and coloured by cluster. The bodies overlap, so a single frame cannot
+# separate them.
 
 tracks = X.reshape(len(X), 30, 2)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), sharex=True, sharey=True, layout="constrained")

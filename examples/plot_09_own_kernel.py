@@ -1,14 +1,14 @@
 """
-A kernel of your own
-====================
+Your own kernel
+===============
 
-A function f(x, y) and a way to draw y define a kernel, k(x, x') = E f(x, y) f(x', y). D draws of y turn rows into D
-numbers whose inner products come near it, and spectral clustering goes from there in time linear in the number of rows.
-The measure that y is drawn from is half of the kernel: here it makes all the difference.
+A function f(x, y) and a sampler for y define a kernel, k(x, x') = E f(x, y) f(x', y). D draws of y turn rows into D
+numbers whose inner products approximate it, and spectral clustering follows in time linear in the number of rows. The
+measure of y is as important as the function, as this example shows.
 """
 
 # %%
-# Rows near three lines through the origin of R³, a third of them with the sign turned: -x lies on the same line as x.
+# Rows near three lines through the origin of R³, a third of them with opposite sign: -x lies on the same line as x.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +25,7 @@ X = rng.uniform(0.3, 1, size=(600, 1)) * rng.choice([-1, 1], size=(600, 1), p=[1
 X += 0.06 * rng.normal(size=X.shape)
 
 # %%
-# f is large where a row points along a direction y, whichever way round: the eighth power of their cosine.
+# f is large if a row is parallel to a direction y: the eighth power of their cosine.
 
 
 def along(X, directions):
@@ -42,7 +42,7 @@ def one_way_round(X, directions):
 
 
 # %%
-# The same directions with another function, that of the angle itself, separate x from -x and fail.
+# The same directions with another function, the angle itself, separate x from -x and fail.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), subplot_kw={"projection": "3d"}, layout="constrained")
 for ax, name, function in zip(axes, ("cosine to the eighth", "angle"), (along, one_way_round), strict=True):
@@ -55,7 +55,7 @@ for ax, name, function in zip(axes, ("cosine to the eighth", "angle"), (along, o
 plt.show()
 
 # %%
-# The features are the kernel: with more draws, inner products of two rows settle at the rate of D to the power -1/2.
+# Inner products of features converge to the kernel at the rate D to the power -1/2.
 
 for size in (100, 1000, 10_000):
     psi = CustomFeatures(along, of_the_rows, size, random_state=0).fit(X).transform(X[:200])

@@ -2,13 +2,13 @@
 Pipelines, and a search without labels
 ======================================
 
-The estimators follow scikit-learn to the letter, so they go into pipelines and grid searches. ``FLS.score`` is the
-modularity of the labels on held-out rows: it needs no truth. It compares landmarks and neighbourhoods; a narrower
-kernel, or fewer nearest flats, raise it by themselves.
+The estimators follow the scikit-learn API, so they work in pipelines and grid searches. ``FLS.score`` is the modularity
+of the labels on held-out rows and needs no true classes. Use it to compare landmarks and neighbourhoods; a narrower
+kernel or fewer nearest flats always increase it.
 """
 
 # %%
-# Six of the digits, with scikit-learn's own preparation in front.
+# Six of the digits, with a preprocessing step of scikit-learn.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -25,14 +25,14 @@ pipeline = make_pipeline(
 )
 
 # %%
-# How many rows should a flat be fitted to? Few follow the noise, many reach into other clusters. The score on rows that
-# were not fitted decides; the truth is not given to the search.
+# How many rows should a flat be fitted to? Few rows follow the noise, many reach into other clusters. The score on rows
+# that were not used for fitting decides; the search does not use the true classes.
 
 search = GridSearchCV(pipeline, {"fls__neighborhood": [10, 20, 40, 80, 120]}, cv=3).fit(X)
 print(search.best_params_)
 
 # %%
-# Afterwards we look at the truth. What the score dislikes, accuracy dislikes too; between the best it cannot tell.
+# Compare with the true classes. Settings with a low score have a low accuracy; the score cannot rank the best ones.
 
 sizes = [each["fls__neighborhood"] for each in search.cv_results_["params"]]
 accuracy = [clustering_accuracy(y, pipeline.set_params(fls__neighborhood=size).fit_predict(X)) for size in sizes]
@@ -50,6 +50,6 @@ twin.set_ylabel("accuracy, not seen by the search", color="#B37700")
 plt.show()
 
 # %%
-# None of this is needed for a good fit: ``FLS(6)`` searches dimension, neighbourhood and kind of flats by itself.
+# None of this is needed for a good fit: ``FLS(6)`` chooses dimension, neighbourhood and kind of flats by itself.
 
 print(f"FLS(6): {clustering_accuracy(y, FLS(6, random_state=0).fit_predict(X)):.3f}")

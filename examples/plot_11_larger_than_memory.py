@@ -2,12 +2,12 @@
 Rows that do not fit into memory
 ================================
 
-A path takes the place of an array. Everything is decided on a sample; all rows take part in passes that only add up or
-look up, block by block. With a checkpoint, a run that is killed goes on where it was.
+Pass a path instead of an array. Parameters are chosen on a sample; all rows are used in passes over blocks. With a
+checkpoint, an interrupted run continues from the last block.
 """
 
 # %%
-# A file of 300,000 rows, small enough for an example. It is written block by block, as yours may be.
+# A file of 300,000 rows, small enough for an example. It is written block by block, as larger files would be.
 
 import tempfile
 from pathlib import Path
@@ -29,13 +29,13 @@ for start in range(0, len(X), 50_000):
 file.flush()
 
 # %%
-# What a fit would take, before anything is done:
+# The cost of a fit, before it starts:
 
 print(FLS(3, n_landmarks=500).plan(*X.shape, memory_limit="64MB"))
 
 # %%
-# The fit, with little memory, labels written to a file, and a folder for the checkpoint. The same call after a kill
-# reads on at the block it had reached and ends with the same bits.
+# Fit with little memory, labels written to a file, and a folder for the checkpoint. After an interruption, the same
+# call continues at the last block and gives exactly the same result.
 
 rows = open_rows(folder / "rows.npy", memory_limit="64MB", labels=folder / "labels.npy", checkpoint=folder / "run")
 model = FLS(3, n_landmarks=500, subspace_dim=4, affine=False, random_state=0).fit(rows)
@@ -43,8 +43,7 @@ labels = np.load(folder / "labels.npy", mmap_mode="r")
 print(f"{clustering_accuracy(y, labels):.2%} of {len(labels):,} rows right")
 
 # %%
-# Labels of any part of the file come from ``predict``, as do those of rows that the model has never seen. Where the
-# clusters lie in the file:
+# ``predict`` labels any part of the file, and new rows. Where the clusters lie in the file:
 
 figure, ax = plt.subplots(figsize=(10, 2.6), layout="constrained")
 shares = np.stack([np.bincount(part, minlength=3) / len(part) for part in np.array_split(labels, 100)])

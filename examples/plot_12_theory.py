@@ -2,13 +2,13 @@
 Why a few landmarks are enough
 ==============================
 
-D features stand for a kernel with an error that falls as D to the power -1/2, and the number of rows does not enter.
-That is what the paper proves; here it is measured on rows of our own.
+D features approximate a kernel with an error that decreases as D to the power -1/2, independent of the number of rows.
+The paper proves this; here it is measured.
 """
 
 # %%
-# Two affine planes in six dimensions, scaled into the unit ball, and the feature map of the paper: nearness to flats at
-# random rows, all of which count.
+# Two affine planes in six dimensions, scaled into the unit ball, and the feature map of the paper: all distances to
+# flats at random rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +26,7 @@ maps = {
 }
 
 # %%
-# The error of kernel entries for growing D. Its slope in a picture of logarithms is -1/2, says the theorem.
+# The error of kernel entries for increasing D. By the theorem, its slope on logarithmic axes is -1/2.
 
 curves = {name: theory.kernel_error(X, each, n_draws=20, random_state=0) for name, each in maps.items()}
 for name, curve in curves.items():
@@ -43,6 +43,7 @@ ax.legend()
 plt.show()
 
 # %%
-# Flats at the data need far fewer features than waves that look at no data. How many are enough for these rows:
+# Flats at the data need far fewer features than Fourier features, which do not depend on the data. Number of landmarks
+# needed for these rows:
 
 print(theory.landmarks_needed(X, 0.1, maps["landmark subspaces"], random_state=0))

@@ -1,4 +1,4 @@
-"""The time of FLS beside that of k-means, of the products it cannot avoid, and of itself on more rows.
+"""Time of FLS compared with k-means and with its unavoidable matrix products, and for increasing numbers of rows.
 
     python benchmarks/speed/cpu.py [PART ...]        parts: mnist, spectral, rows
 
@@ -40,7 +40,7 @@ N_COLUMNS = 80
 
 
 def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
-    """How long a call takes, and what it gives."""
+    """Seconds of a call, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
@@ -147,7 +147,7 @@ def union_block(number: int, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_union(path: Path, n_rows: int, block: int = 100_000) -> np.ndarray:
-    """An .npy file of so many rows; returns their labels."""
+    """Write an .npy file with this many rows; return their labels."""
     file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n_rows, N_COLUMNS))
     labels = np.empty(n_rows, np.int64)
     for start in range(0, n_rows, block):
@@ -158,7 +158,7 @@ def write_union(path: Path, n_rows: int, block: int = 100_000) -> np.ndarray:
 
 
 def rows(sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000, 10_000_000)) -> dict[str, Any]:
-    """Time per row as rows grow: in memory, and read from disk with how much memory that takes."""
+    """Time per row for increasing numbers of rows: in memory, and from disk with the memory used."""
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(dir=os.environ.get("SUBSPACES_SCRATCH")) as folder:
         for n in sizes:
@@ -184,7 +184,7 @@ def rows(sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000, 10_000_000)) -> d
 
 
 def one(how: str, path: Path) -> dict[str, Any]:
-    """One fit in a process of its own, whose memory is seen."""
+    """Run one fit in a separate process and measure its memory."""
     truth = np.load(path.parent / "truth.npy", mmap_mode="r")
     X: Any = np.load(path) if how == "memory" else str(path)
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""FLS on a GPU: many rows drawn on the device, a stream that fits in no memory, and MNIST beside NumPy.
+"""FLS on a GPU: many rows generated on the device, a stream larger than memory, and MNIST compared with NumPy.
 
     python benchmarks/speed/gpu.py [--rows 100000000] [--stream 1000000000] [--out benchmarks/results/gpu.json]
 
@@ -53,7 +53,7 @@ class Union:
 
 
 def accuracy(pairs: Iterator[tuple[torch.Tensor, torch.Tensor]]) -> float:
-    """Share of rows that are right, clusters named in the best way, from blocks of (truth, found)."""
+    """Accuracy with the best matching of clusters, from blocks of (truth, found)."""
     k = len(DIMS)
     table = sum(torch.bincount(truth * k + found, minlength=k * k) for truth, found in pairs)
     counts = table.cpu().numpy().reshape(k, k)

@@ -1,4 +1,4 @@
-"""What an iteration of SSC costs, against the two matrix products that it cannot do without.
+"""Cost of an iteration of SSC compared with its two unavoidable matrix products.
 
     SUBSPACES_DATA=folder python benchmarks/speed/ssc_iteration.py
 

@@ -1,78 +1,101 @@
 // Interactive scatter plot with one SVG path per cluster: hide clusters, inspect rows, pan and zoom.
-function scatter(data, sizes) {
-  const clusters = [...new Set(data.labels)].sort((a, b) => (a === OUTLIER) - (b === OUTLIER) || a - b);
-  const hidden = new Set();
-  const state = { view: 0, axes: firstAxes(data.views[0]), zoom: 1, x: 0.5, y: 0.5, current: -1 };
-  const frame = el("div", { class: "scatter" });
-  const status = el("p", { class: "small quiet", "aria-live": "polite" });
-  const entries = new Map();
-  let screen = null;
+const MARGIN = 14;
+const HOVER_REACH = 14;
+const PRESS_REACH = 18;
+const MOST_ZOOM = 40;
 
-  const sheet = data.images && Object.assign(new Image(), { src: data.images.source });
+const firstAxes = (view) => [0, Math.min(1, view.points.length - 1)];
 
-  // Position of row i, from 0 to 1. With one coordinate, rows are spread vertically by the golden ratio.
-  function place(i, axis) {
-    const { points, grid } = data.views[state.view];
-    if (axis === 1 && points.length === 1) return (i * 0.6180339887) % 1;
-    return points[state.axes[axis]][i] / grid;
+class Scatter {
+  constructor(data) {
+    this.data = data;
+    this.clusters = [...new Set(data.labels)].sort((a, b) => (a === OUTLIER) - (b === OUTLIER) || a - b);
+    this.hidden = new Set();
+    this.state = { view: 0, axes: firstAxes(data.views[0]), zoom: 1, x: 0.5, y: 0.5, current: -1 };
+    this.frame = el("div", { class: "scatter" });
+    this.status = el("p", { class: "small quiet", "aria-live": "polite" });
+    this.sheet = data.images && Object.assign(new Image(), { src: data.images.source });
+    this.screen = null;
   }
 
-  function draw(width) {
+  get view() {
+    return this.data.views[this.state.view];
+  }
+
+  // Position of row i, from 0 to 1. With one coordinate, rows are spread vertically by the golden ratio.
+  place(i, axis) {
+    const { points, grid } = this.view;
+    if (axis === 1 && points.length === 1) return (i * 0.6180339887) % 1;
+    return points[this.state.axes[axis]][i] / grid;
+  }
+
+  axisName(axis) {
+    if (this.view.anchors) return "position between clusters";
+    return this.view.points.length === 1 && axis === 1 ? "spread (no meaning)" : `${this.view.axis} ${this.state.axes[axis] + 1}`;
+  }
+
+  // Scales from positions to pixels.
+  scales(width, height) {
+    const { x, y, zoom } = this.state;
+    const half = 0.5 / zoom;
+    return [linear(x - half, x + half, MARGIN, width - MARGIN), linear(y - half, y + half, height - MARGIN, MARGIN)];
+  }
+
+  draw(width) {
     const height = Math.round(Math.min(0.72 * width, 520) + (width < 480 ? 60 : 0));
-    const left = 14, right = 14, top = 14, bottom = 14;
-    const half = 0.5 / state.zoom;
-    const across = linear(state.x - half, state.x + half, left, width - right);
-    const up = linear(state.y - half, state.y + half, height - bottom, top);
-    const total = data.labels.length;
-    const size = Math.max(2.1, Math.min(4.2, 190 / Math.sqrt(total))) * Math.min(2, Math.sqrt(Math.sqrt(state.zoom)));
-    const paths = new Map(clusters.map((cluster) => [cluster, []]));
-    const placed = data.labels.map((label, i) => {
-      const point = [across(place(i, 0)), up(place(i, 1))];
+    const [across, up] = this.scales(width, height);
+    const size = Math.max(2.1, Math.min(4.2, 190 / Math.sqrt(this.data.labels.length))) * Math.min(2, Math.sqrt(Math.sqrt(this.state.zoom)));
+    const paths = new Map(this.clusters.map((cluster) => [cluster, []]));
+    const placed = this.data.labels.map((label, i) => {
+      const point = [across(this.place(i, 0)), up(this.place(i, 1))];
       const inside = point[0] > -9 && point[0] < width + 9 && point[1] > -9 && point[1] < height + 9;
       if (inside) paths.get(label).push(mark(label, point[0], point[1], size));
       return inside ? point : null;
     });
-    const nodes = [...clusters].reverse().map((cluster) => {
-      const path = svg("path", { d: paths.get(cluster).join(""), class: "points" + (cluster === OUTLIER ? " cross" : "") + (hidden.has(cluster) ? " off" : ""), "data-cluster": cluster });
-      if (cluster === OUTLIER) path.style.stroke = color(cluster);
-      else path.style.fill = color(cluster);
-      return path;
-    });
-    const anchors = (data.views[state.view].anchors || []).map(([x, y, cluster]) => text(across(x), up(y) + 4, cluster, { class: "anchor number", "text-anchor": "middle" }));
-    const axes = data.views[state.view].anchors ? [] : [
-      text(width - 8, height - 8, `${axisName(0)} →`, { class: "anchor", "text-anchor": "end" }),
-      data.views[state.view].points.length > 1 ? text(8, 16, `↑ ${axisName(1)}`, { class: "anchor" }) : null];
+    const nodes = [...this.clusters].reverse().map((cluster) => this.clusterPath(cluster, paths.get(cluster).join("")));
     const ring = svg("circle", { class: "ring off", r: size + 4 });
-    const node = picture(width, height, `Rows as points, coloured by cluster: ${axisName(0)} across, ${axisName(1)} upwards`, ...nodes, ...anchors, ...axes, ring);
+    const node = picture(width, height, `Rows as points, coloured by cluster: ${this.axisName(0)} across, ${this.axisName(1)} upwards`, ...nodes, ...this.captions(across, up, width, height), ring);
     node.setAttribute("tabindex", "0");
     node.querySelector("title").remove();
-    screen = { node, placed, ring, width, height, nodes };
-    listen();
+    this.screen = { node, placed, ring, width, height, nodes };
+    this.listenToPointer();
+    this.listenToKeys();
     return node;
   }
 
-  function axisName(axis) {
-    const view = data.views[state.view];
-    if (view.anchors) return "position between clusters";
-    return view.points.length === 1 && axis === 1 ? "spread (no meaning)" : `${view.axis} ${state.axes[axis] + 1}`;
+  clusterPath(cluster, d) {
+    const path = svg("path", { d, class: "points" + (cluster === OUTLIER ? " cross" : "") + (this.hidden.has(cluster) ? " off" : ""), "data-cluster": cluster });
+    if (cluster === OUTLIER) path.style.stroke = color(cluster);
+    else path.style.fill = color(cluster);
+    return path;
   }
 
-  function redraw() {
-    frame.replaceChildren(draw(frame.clientWidth));
-    frame.classList.toggle("moved", state.zoom > 1);
+  // Numbers of the clusters on the ring, or names of the axes.
+  captions(across, up, width, height) {
+    if (this.view.anchors) return this.view.anchors.map(([x, y, cluster]) => text(across(x), up(y) + 4, cluster, { class: "anchor number", "text-anchor": "middle" }));
+    return [
+      text(width - 8, height - 8, `${this.axisName(0)} →`, { class: "anchor", "text-anchor": "end" }),
+      this.view.points.length > 1 ? text(8, 16, `↑ ${this.axisName(1)}`, { class: "anchor" }) : null];
   }
 
-  function nearest(x, y, reach) {
+  redraw() {
+    this.frame.replaceChildren(this.draw(this.frame.clientWidth));
+    this.frame.classList.toggle("moved", this.state.zoom > 1);
+  }
+
+  // Index of the nearest visible row within `reach` pixels; -1 if there is none.
+  nearest([x, y], reach) {
     let best = -1, least = reach * reach;
-    screen.placed.forEach((point, i) => {
-      if (!point || hidden.has(data.labels[i])) return;
+    this.screen.placed.forEach((point, i) => {
+      if (!point || this.hidden.has(this.data.labels[i])) return;
       const far = (point[0] - x) ** 2 + (point[1] - y) ** 2;
       if (far < least) [best, least] = [i, far];
     });
     return best;
   }
 
-  function about(i) {
+  about(i) {
+    const { data } = this;
     const label = data.labels[i];
     const number = `row ${data.rows[i]}`;
     const lines = [["cluster", label === OUTLIER ? "none (outlier)" : String(label)]];
@@ -80,177 +103,192 @@ function scatter(data, sizes) {
     data.columns.forEach((name, j) => lines.push([name, cellValue(data.values[i][j])]));
     const named = data.names && data.names[i];
     const content = [el("strong", null, named || number), pairs(named ? [["number", number], ...lines] : lines)];
-    if (sheet && i < data.images.count) content.push(tile(i));
+    if (this.sheet && i < data.images.count) content.push(this.tile(i));
     return content;
   }
 
-  function tile(i) {
-    const { width, height, across } = data.images;
+  tile(i) {
+    const { width, height, across } = this.data.images;
     const canvas = el("canvas", { width, height });
-    if (sheet.complete) canvas.getContext("2d").drawImage(sheet, (i % across) * width, Math.floor(i / across) * height, width, height, 0, 0, width, height);
+    if (this.sheet.complete) canvas.getContext("2d").drawImage(this.sheet, (i % across) * width, Math.floor(i / across) * height, width, height, 0, 0, width, height);
     return canvas;
   }
 
-  function point(i) {
-    state.current = i;
+  // Mark row i and show its tooltip; -1 hides both.
+  point(i) {
+    const { screen } = this;
+    this.state.current = i;
     screen.ring.classList.toggle("off", i < 0);
     if (i < 0) return tip.hide();
     const [x, y] = screen.placed[i];
     screen.ring.setAttribute("cx", x);
     screen.ring.setAttribute("cy", y);
     const box = screen.node.getBoundingClientRect();
-    tip.show(about(i), box.left + (x * box.width) / screen.width, box.top + (y * box.height) / screen.height);
+    tip.show(this.about(i), box.left + (x * box.width) / screen.width, box.top + (y * box.height) / screen.height);
   }
 
-  function listen() {
+  // Coordinates of an event in the units of the drawing.
+  local(event) {
+    const box = this.screen.node.getBoundingClientRect();
+    return [((event.clientX - box.left) * this.screen.width) / box.width, ((event.clientY - box.top) * this.screen.height) / box.height];
+  }
+
+  listenToPointer() {
+    const { state, frame, screen: { node } } = this;
     let grip = null;
-    const { node } = screen;
-    const local = (event) => {
-      const box = node.getBoundingClientRect();
-      return [((event.clientX - box.left) * screen.width) / box.width, ((event.clientY - box.top) * screen.height) / box.height];
-    };
     node.addEventListener("pointerdown", (event) => {
       if (state.zoom > 1 && event.pointerType === "mouse") grip = { x: event.clientX, y: event.clientY, at: [state.x, state.y] };
-      else point(nearest(...local(event), 18));
+      else this.point(this.nearest(this.local(event), PRESS_REACH));
     });
     node.addEventListener("pointermove", (event) => {
-      if (!grip) return point(nearest(...local(event), 14));
+      if (!grip) return this.point(this.nearest(this.local(event), HOVER_REACH));
       frame.classList.add("moving");
       const box = node.getBoundingClientRect();
       state.x = grip.at[0] - (event.clientX - grip.x) / box.width / state.zoom;
       state.y = grip.at[1] + (event.clientY - grip.y) / box.height / state.zoom;
-      move();
+      this.move();
     });
     const release = () => {
-      if (grip && (state.x !== grip.at[0] || state.y !== grip.at[1])) redraw();
+      if (grip && (state.x !== grip.at[0] || state.y !== grip.at[1])) this.redraw();
       grip = null;
       frame.classList.remove("moving");
     };
     node.addEventListener("pointerup", release);
-    node.addEventListener("pointerleave", () => { release(); point(-1); });
+    node.addEventListener("pointerleave", () => { release(); this.point(-1); });
     // The wheel scrolls the page; with Ctrl it zooms.
     node.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
-      zoom(event.deltaY < 0 ? 1.25 : 0.8, local(event));
+      this.zoom(event.deltaY < 0 ? 1.25 : 0.8, this.local(event));
     }, { passive: false });
-    node.addEventListener("dblclick", (event) => zoom(2, local(event)));
-    node.addEventListener("blur", () => point(-1));
+    node.addEventListener("dblclick", (event) => this.zoom(2, this.local(event)));
+  }
+
+  listenToKeys() {
+    const { node } = this.screen;
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    node.addEventListener("blur", () => this.point(-1));
     node.addEventListener("keydown", (event) => {
-      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-      if (event.key in steps) step(steps[event.key]);
-      else if (event.key === "+" || event.key === "=") zoom(1.5);
-      else if (event.key === "-") zoom(1 / 1.5);
-      else if (event.key === "0") reset();
-      else if (event.key === "Escape") point(-1);
+      if (event.key in steps) this.step(steps[event.key]);
+      else if (event.key === "+" || event.key === "=") this.zoom(1.5);
+      else if (event.key === "-") this.zoom(1 / 1.5);
+      else if (event.key === "0") this.reset();
+      else if (event.key === "Escape") this.point(-1);
       else return;
       event.preventDefault();
     });
   }
 
   // While dragging, shift the existing paths; redraw on release.
-  function move() {
-    const half = 0.5 / state.zoom;
-    const across = linear(state.x - half, state.x + half, 14, screen.width - 14);
-    const up = linear(state.y - half, state.y + half, screen.height - 14, 14);
+  move() {
+    const { screen } = this;
+    const [across, up] = this.scales(screen.width, screen.height);
     const i = screen.placed.findIndex((each) => each);
     if (i < 0) return;
-    const [dx, dy] = [across(place(i, 0)) - screen.placed[i][0], up(place(i, 1)) - screen.placed[i][1]];
+    const [dx, dy] = [across(this.place(i, 0)) - screen.placed[i][0], up(this.place(i, 1)) - screen.placed[i][1]];
     for (const each of screen.node.querySelectorAll("path, .anchor.number")) each.setAttribute("transform", `translate(${dx} ${dy})`);
     screen.ring.classList.add("off");
     tip.hide();
   }
 
   // Select the next row from left to right.
-  function step(by) {
-    const order = screen.placed.map((_, i) => i).filter((i) => screen.placed[i] && !hidden.has(data.labels[i])).sort((a, b) => screen.placed[a][0] - screen.placed[b][0] || a - b);
+  step(by) {
+    const { placed } = this.screen;
+    const { labels, rows } = this.data;
+    const order = placed.map((_, i) => i).filter((i) => placed[i] && !this.hidden.has(labels[i])).sort((a, b) => placed[a][0] - placed[b][0] || a - b);
     if (!order.length) return;
-    const at = order.indexOf(state.current);
-    const next = at < 0 ? (by > 0 ? 0 : order.length - 1) : (at + by + order.length) % order.length;
-    point(order[next]);
-    status.textContent = `Row ${data.rows[order[next]]}, ${clusterName(data.labels[order[next]])}`;
+    const at = order.indexOf(this.state.current);
+    const next = order[at < 0 ? (by > 0 ? 0 : order.length - 1) : (at + by + order.length) % order.length];
+    this.point(next);
+    this.status.textContent = `Row ${rows[next]}, ${clusterName(labels[next])}`;
   }
 
-  function zoom(by, at) {
+  zoom(by, at) {
+    const { state } = this;
     const before = state.zoom;
-    state.zoom = Math.max(1, Math.min(40, state.zoom * by));
+    state.zoom = Math.max(1, Math.min(MOST_ZOOM, state.zoom * by));
     if (at) {
-      const [u, v] = [at[0] / screen.width - 0.5, 0.5 - at[1] / screen.height];
+      const [u, v] = [at[0] / this.screen.width - 0.5, 0.5 - at[1] / this.screen.height];
       state.x += u / before - u / state.zoom;
       state.y += v / before - v / state.zoom;
     }
     if (state.zoom === 1) [state.x, state.y] = [0.5, 0.5];
-    point(-1);
-    const focused = document.activeElement === screen.node;
-    redraw();
-    if (focused) screen.node.focus();
+    this.point(-1);
+    const focused = document.activeElement === this.screen.node;
+    this.redraw();
+    if (focused) this.screen.node.focus();
   }
 
-  function reset() {
-    Object.assign(state, { zoom: 1, x: 0.5, y: 0.5 });
-    zoom(1);
+  reset() {
+    Object.assign(this.state, { zoom: 1, x: 0.5, y: 0.5 });
+    this.zoom(1);
   }
-
-  function show() {
-    for (const node of screen.nodes) node.classList.toggle("off", hidden.has(Number(node.dataset.cluster)));
-    for (const [cluster, entry] of entries) entry.setAttribute("aria-pressed", String(!hidden.has(cluster)));
-    const seen = clusters.filter((cluster) => !hidden.has(cluster));
-    status.textContent = seen.length === clusters.length ? "" : `Shown: ${seen.map(clusterName).join(", ") || "nothing"}`;
-    point(-1);
-  }
-
-  function legend() {
-    const only = (cluster) => {
-      const alone = clusters.every((each) => (each === cluster) !== hidden.has(each));
-      hidden.clear();
-      if (!alone) clusters.filter((each) => each !== cluster).forEach((each) => hidden.add(each));
-      show();
-    };
-    const items = clusters.map((cluster) => {
-      const toggle = () => {
-        if (!hidden.delete(cluster)) hidden.add(cluster);
-        show();
-      };
-      const entry = el("button", { type: "button", class: "entry", "aria-pressed": "true", title: "Hide or show", onclick: toggle },
-        swatch(cluster), clusterName(cluster), el("span", { class: "count" }, count(sizes.get(cluster))));
-      entries.set(cluster, entry);
-      return el("li", null, entry, el("button", { type: "button", class: "only", "aria-label": `Show ${clusterName(cluster)} only`, onclick: () => only(cluster) }, "only"));
-    });
-    const all = el("button", { type: "button", class: "all", onclick: () => { hidden.clear(); show(); } }, "Show all");
-    return el("div", { class: "legend" }, el("ul", null, items), all);
-  }
-
-  function select(label, names, chosen, change) {
-    const options = names.map((name, i) => el("option", { value: i, selected: i === chosen }, name));
-    return el("label", null, label, el("select", { "aria-label": label, onchange: (event) => change(Number(event.target.value)) }, options));
-  }
-
-  const controls = el("div", { class: "controls" });
-  const note = el("p", { class: "small quiet" });
-  function fillControls() {
-    const view = data.views[state.view];
-    note.textContent = view.note;
-    const names = view.points.map((_, i) => `${view.axis} ${i + 1}`);
-    const choose = (axis) => (value) => { state.axes[axis] = value; reset(); };
-    controls.replaceChildren(...[
-      data.views.length > 1 ? select("View", data.views.map((each) => each.name), state.view, (value) => {
-        state.view = value;
-        state.axes = firstAxes(data.views[value]);
-        fillControls();
-        reset();
-      }) : null,
-      !view.anchors && names.length > 1 ? select("Horizontal", names, state.axes[0], choose(0)) : null,
-      !view.anchors && names.length > 1 ? select("Vertical", names, state.axes[1], choose(1)) : null,
-      el("span", { class: "zoom" },
-        el("button", { type: "button", "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"),
-        el("button", { type: "button", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.5) }, "−"),
-        el("button", { type: "button", onclick: reset }, "Reset")),
-    ].filter(Boolean));
-  }
-  fillControls();
-  const left = el("div", null, frame, status, note);
-  responsive(frame, draw);
-  return [controls, el("div", { class: "plot" }, left, legend())];
 }
 
-const firstAxes = (view) => [0, Math.min(1, view.points.length - 1)];
+// Buttons that hide clusters or show one of them only.
+function scatterLegend(plot, sizes) {
+  const { clusters, hidden } = plot;
+  const entries = new Map();
+  const update = () => {
+    for (const node of plot.screen.nodes) node.classList.toggle("off", hidden.has(Number(node.dataset.cluster)));
+    for (const [cluster, entry] of entries) entry.setAttribute("aria-pressed", String(!hidden.has(cluster)));
+    const seen = clusters.filter((cluster) => !hidden.has(cluster));
+    plot.status.textContent = seen.length === clusters.length ? "" : `Shown: ${seen.map(clusterName).join(", ") || "nothing"}`;
+    plot.point(-1);
+  };
+  const toggle = (cluster) => {
+    if (!hidden.delete(cluster)) hidden.add(cluster);
+    update();
+  };
+  const only = (cluster) => {
+    const alone = clusters.every((each) => (each === cluster) !== hidden.has(each));
+    hidden.clear();
+    if (!alone) clusters.filter((each) => each !== cluster).forEach((each) => hidden.add(each));
+    update();
+  };
+  const items = clusters.map((cluster) => {
+    const entry = el("button", { type: "button", class: "entry", "aria-pressed": "true", title: "Hide or show", onclick: () => toggle(cluster) },
+      swatch(cluster), clusterName(cluster), el("span", { class: "count" }, count(sizes.get(cluster))));
+    entries.set(cluster, entry);
+    return el("li", null, entry, el("button", { type: "button", class: "only", "aria-label": `Show ${clusterName(cluster)} only`, onclick: () => only(cluster) }, "only"));
+  });
+  const all = el("button", { type: "button", class: "all", onclick: () => { hidden.clear(); update(); } }, "Show all");
+  return el("div", { class: "legend" }, el("ul", null, items), all);
+}
+
+// Fill `controls` with menus of views and axes and with zoom buttons, and `note` with a sentence on the view.
+function scatterControls(plot, controls, note) {
+  const { data, state, view } = plot;
+  const select = (label, names, chosen, change) => {
+    const options = names.map((name, i) => el("option", { value: i, selected: i === chosen }, name));
+    return el("label", null, label, el("select", { "aria-label": label, onchange: (event) => change(Number(event.target.value)) }, options));
+  };
+  const chooseView = (value) => {
+    state.view = value;
+    state.axes = firstAxes(data.views[value]);
+    scatterControls(plot, controls, note);
+    plot.reset();
+  };
+  const chooseAxis = (axis) => (value) => { state.axes[axis] = value; plot.reset(); };
+  const names = view.points.map((_, i) => `${view.axis} ${i + 1}`);
+  const axes = !view.anchors && names.length > 1;
+  note.textContent = view.note;
+  controls.replaceChildren(...[
+    data.views.length > 1 ? select("View", data.views.map((each) => each.name), state.view, chooseView) : null,
+    axes ? select("Horizontal", names, state.axes[0], chooseAxis(0)) : null,
+    axes ? select("Vertical", names, state.axes[1], chooseAxis(1)) : null,
+    el("span", { class: "zoom" },
+      el("button", { type: "button", "aria-label": "Zoom in", onclick: () => plot.zoom(1.5) }, "+"),
+      el("button", { type: "button", "aria-label": "Zoom out", onclick: () => plot.zoom(1 / 1.5) }, "−"),
+      el("button", { type: "button", onclick: () => plot.reset() }, "Reset")),
+  ].filter(Boolean));
+}
+
+function scatter(data, sizes) {
+  const plot = new Scatter(data);
+  const controls = el("div", { class: "controls" });
+  const note = el("p", { class: "small quiet" });
+  scatterControls(plot, controls, note);
+  responsive(plot.frame, (width) => plot.draw(width));
+  return [controls, el("div", { class: "plot" }, el("div", null, plot.frame, plot.status, note), scatterLegend(plot, sizes))];
+}
