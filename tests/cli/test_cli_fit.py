@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,22 +12,6 @@ from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 
 RUN = {"labels.csv", "labels.npy", "model.subspaces", "report.html", "run.json"}
-
-
-def write_csv(path, rows, truth):
-    heads = [f"x{j}" for j in range(rows.shape[1])]
-    lines = [",".join([*map(repr, row), f"class {label}"]) for row, label in zip(rows.tolist(), truth, strict=True)]
-    path.write_text("\n".join([",".join([*heads, "kind"]), *lines]) + "\n")
-
-
-@pytest.fixture
-def rows(tmp_path, monkeypatch):
-    """A folder with rows.csv and rows.npy, which is the current one."""
-    monkeypatch.chdir(tmp_path)
-    X, y = make_subspaces((2, 3), 8, points_per_subspace=60, outliers=0, random_state=0)
-    np.save("rows.npy", X)
-    write_csv(tmp_path / "rows.csv", X, y)
-    return X, y
 
 
 def names(path):
@@ -52,7 +37,7 @@ class TestRunFolder:
         assert "against the truth: accuracy" in captured.out
         assert str(folder / "report.html") in captured.out
 
-    def test_what_the_run_remembers(self, rows, tmp_path):
+    def test_what_run_json_records(self, rows, tmp_path):
         assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--seed", "5", "--out", "run", "-q"]) == 0
         import hashlib
 
@@ -67,7 +52,7 @@ class TestRunFolder:
         assert sorted(run["fit"]["dimensions"]) == [2, 3]
         assert run["scores"]["accuracy"] > 0.95
         assert run["environment"]["numpy"] == np.__version__
-        assert {"reading rows", "flats at landmarks", "report"} <= {stage["name"] for stage in run["stages"]}
+        assert {"reading rows", "deciding", "report"} <= {stage["name"] for stage in run["stages"]}
         assert sum(stage["seconds"] for stage in run["stages"]) <= run["seconds"] + 0.01
         assert run["peak_memory"] is None or run["peak_memory"] > 10**7
         assert run["warnings"] == []
@@ -114,12 +99,12 @@ class TestRunFolder:
         labels = np.load(tmp_path / "run" / "labels.npy")
         assert np.array_equal(load(tmp_path / "run" / "model.subspaces").labels_, labels)
 
-    def test_the_algorithm_box(self, rows, tmp_path):
+    def test_the_algorithm_of_the_paper(self, rows, tmp_path):
         words = ["--method", "fls-paper", "--dim", "3", "--set", "n_landmarks=40", "--no-report", "--out", "run"]
         assert cli.main(["fit", "rows.npy", "-k", "2", *words]) == 0
         assert json.loads((tmp_path / "run" / "run.json").read_text())["method"]["parameters"]["n_landmarks"] == 40
 
-    def test_k_is_found_where_it_is_not_given(self, rows, capsys):
+    def test_k_is_chosen_if_it_is_not_given(self, rows, capsys):
         assert cli.main(["fit", "rows.npy", "--no-report", "--json", "--out", "run"]) == 0
         document = json.loads(capsys.readouterr().out)
         assert document["fit"]["n_clusters"] == 2
@@ -170,18 +155,18 @@ class TestRepeating:
         assert np.array_equal(np.load(tmp_path / "run-again" / "labels.npy"), np.load("third.npy"))
         assert "warning" not in capsys.readouterr().err
 
-    def test_data_that_changed_is_told(self, rows, tmp_path, capsys):
+    def test_changed_data_is_a_warning(self, rows, tmp_path, capsys):
         X, _ = rows
         assert cli.main(["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run"]) == 0
         np.save("rows.npy", X[:-5])
         capsys.readouterr()
         assert cli.main(["fit", "--again", "run"]) == 0
         told = capsys.readouterr().err
-        assert "rows.npy is not what it was" in told
+        assert "rows.npy has changed" in told
         run = json.loads((tmp_path / "run-again" / "run.json").read_text())
-        assert any("not what it was" in warning for warning in run["warnings"])
+        assert any("has changed" in warning for warning in run["warnings"])
 
-    def test_a_configuration_is_as_good_as_the_command_line(self, rows, tmp_path):
+    def test_a_configuration_means_the_same_as_the_command_line(self, rows, tmp_path):
         (tmp_path / "options.toml").write_text(
             'data = "rows.csv"\nclusters = 3\nmethod = "lbf"\ntruth = "kind"\nno-report = true\nout = "by-file"\n'
             "[set]\nn_candidates = 30\n"
@@ -210,7 +195,7 @@ class TestOutput:
         assert cli.main([*words, "--seed", "1", "--force"]) == 0
         assert names(tmp_path) == {"rows.csv", "rows.npy", name}
 
-    def test_force_keeps_the_old_where_the_new_fails(self, rows, tmp_path, monkeypatch):
+    def test_force_keeps_the_old_results_if_the_new_fit_fails(self, rows, tmp_path, monkeypatch):
         words = ["fit", "rows.npy", "-k", "2", "--no-report", "--out", "run"]
         assert cli.main(words) == 0
         before = (tmp_path / "run" / "run.json").read_bytes()
@@ -221,18 +206,20 @@ class TestOutput:
         assert (tmp_path / "run" / "run.json").read_bytes() == before
         assert names(tmp_path) == {"rows.csv", "rows.npy", "run"}
 
-    def test_a_report_that_fails_costs_no_labels(self, rows, tmp_path, monkeypatch, capsys):
-        from subspaces.cli import _page
+    def test_a_report_that_fails_keeps_the_labels(self, rows, tmp_path, monkeypatch, capsys):
+        from subspaces.cli import page
 
-        monkeypatch.setattr(_page, "describe", lambda *given, **options: 1 / 0)
+        monkeypatch.setattr(page, "describe", lambda *given, **options: 1 / 0)
         assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "run"]) == 0
         assert names(tmp_path / "run") == RUN - {"report.html"}
-        told = capsys.readouterr().err
-        assert told == "subspaces: warning: the report could not be made: ZeroDivisionError: division by zero\n"
-        run = json.loads((tmp_path / "run" / "run.json").read_text())
-        assert run["warnings"] == ["the report could not be made: ZeroDivisionError: division by zero"]
+        (warning,) = json.loads((tmp_path / "run" / "run.json").read_text())["warnings"]
+        assert capsys.readouterr().err == f"subspaces: warning: {warning}\n"
+        assert "because of a bug in subspaces: ZeroDivisionError: division by zero" in warning
+        trace = Path(warning.rpartition(" ")[2])
+        assert "ZeroDivisionError" in trace.read_text()
+        trace.unlink()
 
-    def test_warnings_of_the_library_are_told_and_kept(self, tmp_path, monkeypatch, capsys):
+    def test_warnings_of_the_library_are_printed_and_recorded(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         np.save("noise.npy", np.repeat(np.random.RandomState(0).standard_normal((3, 5)), 20, axis=0))
         assert cli.main(["fit", "noise.npy", "-k", "8", "--no-report", "--out", "run"]) == 0
@@ -244,13 +231,13 @@ class TestOutput:
         ]
 
     @pytest.mark.parametrize("more", [[], ["--dry-run"]])
-    def test_more_rows_than_a_table_should_have_are_refused_before_the_fit(
+    def test_more_rows_than_a_csv_file_should_have_are_refused_before_the_fit(
         self, more, rows, tmp_path, monkeypatch, capsys
     ):
         from subspaces import FLS
-        from subspaces.cli import _results
+        from subspaces.cli import results
 
-        monkeypatch.setattr(_results, "MOST_CSV_ROWS", 100)
+        monkeypatch.setattr(results, "MOST_CSV_ROWS", 100)
         monkeypatch.setattr(FLS, "fit", lambda self, X: pytest.fail("work was done"))
         assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "labels.csv", *more]) == 2
         assert "more than 100 rows, too many for CSV: name labels.npy" in capsys.readouterr().err
@@ -260,9 +247,12 @@ class TestOutput:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
-            ("--whiten-drop 100", "--whiten-drop 100 must be between 0 and 7: X has n_samples=120 and n_features=8."),
-            ("--pca 9", "--pca 9 must be between 1 and 8: X has n_samples=120 and n_features=8."),
-            ("--pca 3 --whiten-drop 5", "--pca 3 must be at least 6: whiten_drop=5 of them are left out."),
+            (
+                "--whiten-drop 100",
+                "--whiten-drop: whiten_drop=100 must be between 0 and 7: X has n_samples=120 and n_features=8.",
+            ),
+            ("--pca 9", "--pca: pca=9 must be between 1 and 8: X has n_samples=120 and n_features=8."),
+            ("--pca 3 --whiten-drop 5", "--pca: pca=3 must be at least 6: whiten_drop=5 of them are left out."),
         ],
     )
     def test_a_plan_refuses_what_a_fit_would(self, words, message, more, rows, capsys):
@@ -272,7 +262,7 @@ class TestOutput:
     @pytest.mark.parametrize("command", ["fit", "choose", "compare"])
     def test_components_that_are_all_left_out_are_refused_before_rows_are_read(self, command, tmp_path, capsys):
         assert cli.main([command, str(tmp_path / "missing.npy"), "--pca", "3", "--whiten-drop", "3"]) == 2
-        assert "--pca 3 must be at least 4" in capsys.readouterr().err
+        assert "--pca: pca=3 must be at least 4" in capsys.readouterr().err
 
     def test_a_plan_counts_the_columns_that_stay(self, rows, capsys):
         assert cli.main(["fit", "rows.npy", "-k", "2", "--whiten-drop", "2", "--dry-run", "--json"]) == 0
@@ -285,7 +275,7 @@ class TestOutput:
         assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--no-report", "--out", "read"]) == 0
         assert np.array_equal(np.load("piped/labels.npy"), np.load("read/labels.npy"))
         assert cli.main(["fit", "--again", "piped"]) == 2
-        assert "standard input, which are gone" in capsys.readouterr().err
+        assert "standard input, which were not kept" in capsys.readouterr().err
 
     def test_a_dry_run_of_another_method(self, rows, tmp_path, capsys):
         assert cli.main(["fit", "rows.npy", "-k", "2", "--method", "kasp", "--dry-run"]) == 0
@@ -305,10 +295,10 @@ class TestLargerThanMemory:
         return y
 
     def test_labels_go_straight_to_disk(self, large, tmp_path, monkeypatch):
-        from subspaces.cli import _page
+        from subspaces.cli import page
 
         seen = []
-        monkeypatch.setattr(_page, "describe", lambda model, rows, **given: seen.append((rows.shape, given)) or Page())
+        monkeypatch.setattr(page, "describe", lambda model, rows, **given: seen.append((rows.shape, given)) or Page())
         words = ["-k", "2", "--memory-limit", "32MB", "--set", "n_landmarks=100", "--set", "n_draws=1", "--dim", "3"]
         assert cli.main(["fit", "rows.npy", *words, "--out", "run"]) == 0
         labels = np.load(tmp_path / "run" / "labels.npy", mmap_mode="r")
@@ -335,5 +325,38 @@ class TestLargerThanMemory:
 
 
 class Page:
+    """A report without content."""
+
     def to_html(self):
         return "<!doctype html>"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["missing.npy", "-k", "2"],
+        ["rows.npy", "-k", "two"],
+        ["rows.npy", "-k", "0"],
+        ["rows.npy", "-k", "999"],
+        ["rows.npy", "-k", "2", "--dim", "80"],
+        ["rows.npy", "-k", "2", "--memory-limit", "much"],
+        ["rows.npy", "-k", "2", "--out", "rows.npy"],
+        ["rows.npy", "-k", "2", "--out", "no/such/folder/labels.npy"],
+        ["rows.npy", "-k", "2", "--device", "nowhere"],
+        ["text.npy", "-k", "2"],
+        ["text.csv", "-k", "2"],
+        [".", "-k", "2"],
+    ],
+    ids=" ".join,
+)
+def test_mistakes_are_one_line(rows, tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)
+    for name in ("text.npy", "text.csv"):
+        (tmp_path / name).write_text("no numbers")
+    before = sorted(tmp_path.iterdir())
+    assert cli.main(["fit", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "Traceback" not in captured.err
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,23 +1,32 @@
-"""Full disks, little memory, interrupts: exit code 0, 2 or 130, one clear line, nothing half-written."""
+"""Full disks, too little memory, interruptions and bugs of ours."""
 
 import errno
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import hostile
 import numpy as np
 import pytest
-from hostile import QUICK, ROWS, attempt, snapshot
+from hostile import QUICK, ROWS, done, refused, snapshot
 
-from subspaces import cli
+from subspaces import KASP, cli
 
 here = pytest.fixture(autouse=True)(hostile.empty_folder)
+FULL = OSError(errno.ENOSPC, "No space left on device")
+FIT = ["fit", "rows.npy", *QUICK, "--no-report", "--out"]
+
+
+@pytest.fixture(autouse=True)
+def rows(here):
+    np.save("rows.npy", ROWS)
 
 
 def failing(error, real, after=0, times=10**6):
-    """A function that fails so many times from call number `after` on."""
+    """A function that fails `times` times, from call number `after` on."""
     calls = []
 
     def function(*given, **options):
@@ -29,91 +38,106 @@ def failing(error, real, after=0, times=10**6):
     return function
 
 
-class TestMachines:
-    """Disks that are full, memory that is short, users who have enough of it."""
-
-    @pytest.fixture(autouse=True)
-    def rows(self, here):
-        np.save("rows.npy", ROWS)
-
-    FULL = OSError(errno.ENOSPC, "No space left on device")
-
+class TestFullDisk:
     @pytest.mark.parametrize("out", ["run", "labels.npy", "labels.csv"])
     @pytest.mark.parametrize("call", ["replace", "fsync", "mkdir", "chmod"])
     @pytest.mark.parametrize("after", [0, 1, 2])
-    def test_a_full_disk(self, out, call, after, capsys, monkeypatch):
-        monkeypatch.setattr(os, call, failing(self.FULL, getattr(os, call), after))
-        ended, _, told = attempt(["fit", "rows.npy", *QUICK, "--out", out, "--no-report"], capsys, out=out)
-        assert ended == 0 or "disk is full" in told
+    def test_nothing_is_left(self, out, call, after, capsys, monkeypatch):
+        # A run makes one folder, and labels alone are written twice: later calls do not happen.
+        calls = {"mkdir": 1, "fsync": 9 if out == "run" else 2}.get(call, 9)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, failing(FULL, getattr(os, call), after))
+            if after < calls:
+                refused([*FIT, out], capsys, "the disk is full: free some space")
+            else:
+                done([*FIT, out], capsys, out=out)
 
     @pytest.mark.parametrize("at", range(6))
-    def test_a_full_disk_keeps_the_old_results(self, at, capsys, monkeypatch):
-        attempt(["fit", "rows.npy", *QUICK, "--out", "run", "--no-report"], capsys, out="run", code=0)
-        before = snapshot(Path.cwd())
-        monkeypatch.setattr(os, "replace", failing(self.FULL, os.replace, at, 1))
-        assert cli.main(["fit", "rows.npy", *QUICK, "--out", "run", "--no-report", "--force"]) == 2
-        assert "disk is full" in capsys.readouterr().err
-        assert snapshot(Path.cwd()) == before
+    def test_old_results_are_kept(self, at, capsys, monkeypatch):
+        done([*FIT, "run"], capsys, out="run")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", failing(FULL, os.replace, at, 1))
+            refused([*FIT, "run", "--force"], capsys, "the disk is full")
 
-    @pytest.mark.parametrize(
-        "error",
-        [
-            MemoryError("Unable to allocate 9 TiB for an array"),
-            MemoryError(),
-            OverflowError("too large"),
-            FloatingPointError("overflow encountered"),
-            ZeroDivisionError("division by zero"),
-            np.linalg.LinAlgError("SVD did not converge"),
-            OSError(errno.EIO, "Input/output error", "rows.npy"),
-            OSError("of no number"),
-            ImportError("No module named 'torch'"),
-            UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
-        ],
-        ids=lambda error: type(error).__name__,
-    )
-    def test_errors_in_the_middle_of_it(self, error, capsys, monkeypatch):
-        from subspaces import KASP
 
+class TestMemory:
+    @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 9 TiB for an array"), MemoryError()])
+    def test_too_little_of_it_in_a_fit(self, error, capsys, monkeypatch):
         monkeypatch.setattr(KASP, "fit", failing(error, None))
-        attempt(["fit", "rows.npy", *QUICK, "--out", "run"], capsys, code=2)
-
-    @pytest.mark.parametrize("where", ["fit", "save"])
-    def test_an_interrupt(self, where, capsys, monkeypatch):
-        from subspaces import KASP
-
-        before = snapshot(Path.cwd())
-        monkeypatch.setattr(KASP, where, failing(KeyboardInterrupt(), None))
-        assert cli.main(["fit", "rows.npy", *QUICK, "--out", "run"]) == 130
-        assert capsys.readouterr().err == "interrupted\n"
-        assert snapshot(Path.cwd()) == before
+        refused([*FIT, "run"], capsys, "there is not enough memory")
 
 
-class TestAsAProgram:
-    """Some of the above in a process of its own, where nothing is in the way of a traceback."""
+class TestBugs:
+    """An exception that the library does not raise on purpose is a bug of ours, whatever its type."""
 
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["fit", "missing.csv"],
-            ["fit", "rows.npy", "-k", "999"],
-            ["fit", "rows.npy", "-k", "2", "--out", "missing/run"],
-            ["predict", "rows.npy", "rows.npy"],
-        ],
-        ids=" ".join,
+    ERRORS = (
+        ValueError("operands could not be broadcast"),
+        TypeError("unsupported operand"),
+        KeyError("nowhere"),
+        IndexError("out of range"),
+        RecursionError("maximum recursion depth exceeded"),
+        EOFError("no more"),
+        OverflowError("too large"),
+        ZeroDivisionError("division by zero"),
+        np.linalg.LinAlgError("SVD did not converge"),
+        OSError(errno.EIO, "Input/output error", "rows.npy"),
+        BrokenPipeError(errno.EPIPE, "Broken pipe"),
+        ImportError("No module named 'nothing'"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
     )
-    def test_mistakes(self, arguments):
-        np.save("rows.npy", ROWS)
+
+    @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+    def test_exit_code_70_and_a_traceback_file(self, error, capsys, monkeypatch):
         before = snapshot(Path.cwd())
-        source = str(Path(cli.__file__).parents[2])
-        done = subprocess.run(
-            [sys.executable, "-m", "subspaces", *arguments],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": source},
-            timeout=60,
-        )
-        assert done.returncode == 2
-        assert done.stdout == ""
-        assert done.stderr.startswith("subspaces")
-        assert done.stderr.count("\n") == 1
+        monkeypatch.setattr(KASP, "fit", failing(error, None))
+        assert cli.main([*FIT, "run"]) == 70
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.startswith(f"subspaces: internal error, {type(error).__name__}: ")
+        assert "this is a bug in subspaces" in captured.err
+        assert captured.err.count("\n") == 1
         assert snapshot(Path.cwd()) == before
+        path = Path(re.search(r"the traceback is in (\S+)$", captured.err.strip())[1])
+        content = path.read_text()
+        assert "Traceback (most recent call last)" in content
+        assert type(error).__name__ in content
+        assert "'rows.npy'" in content  # the arguments of the command
+        path.unlink()
+
+    def test_without_a_place_for_the_file_the_line_says_how_to_see_it(self, capsys, monkeypatch):
+        monkeypatch.setattr(KASP, "fit", failing(ValueError("bug"), None))
+        monkeypatch.setattr(tempfile, "mkstemp", failing(FULL, None))
+        assert cli.main([*FIT, "run"]) == 70
+        assert "set SUBSPACES_DEBUG=1 to see the traceback" in capsys.readouterr().err
+
+    def test_debugging_raises_it(self, monkeypatch):
+        monkeypatch.setenv("SUBSPACES_DEBUG", "1")
+        monkeypatch.setattr(KASP, "fit", failing(ValueError("bug"), None))
+        with pytest.raises(ValueError, match="bug"):
+            cli.main([*FIT, "run"])
+
+
+@pytest.mark.parametrize("where", ["fit", "save"])
+def test_an_interruption_leaves_nothing(where, capsys, monkeypatch):
+    before = snapshot(Path.cwd())
+    monkeypatch.setattr(KASP, where, failing(KeyboardInterrupt(), None))
+    assert cli.main([*FIT, "run"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert snapshot(Path.cwd()) == before
+
+
+@pytest.mark.parametrize("arguments", [["fit", "missing.csv"], ["predict", "rows.npy", "rows.npy"]], ids=" ".join)
+def test_mistakes_in_a_process(arguments):
+    before = snapshot(Path.cwd())
+    finished = subprocess.run(
+        [sys.executable, "-m", "subspaces", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
+        timeout=60,
+    )
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert finished.stderr.startswith("subspaces")
+    assert finished.stderr.count("\n") == 1
+    assert snapshot(Path.cwd()) == before

@@ -315,12 +315,12 @@ class TestCommand:
             (["nothing"], "is not an experiment"),
             (["faces", "--methods", "fls,nothing"], "nothing is not known"),
             (["faces", "--methods", ","], "is empty"),
-            (["faces", "--methods", ""], "methods='' is empty"),
+            (["faces", "--methods", ""], "--methods: it is empty"),
             (["--methods", "ssc,ssc,x,y"], "x, y are not known"),
             (["faces", "--methods", "kmeans"], "offers only fls"),
-            (["faces", "--draws", "0"], "draws=0"),
+            (["faces", "--draws", "0"], "--draws: 0 must be"),
             (["--draws", "99999999999"], "draws=99999999999 must be between 1 and 1,000"),
-            (["faces", "--jobs", "-1"], "jobs=-1"),
+            (["faces", "--jobs", "-1"], "--jobs: -1 must be"),
         ],
     )
     def test_invalid_arguments(self, arguments, message, tmp_path, capsys):

@@ -27,14 +27,20 @@ def check_rows(
     """
     if device and array_api_compat.is_array_api_obj(X) and not is_host(X):
         return _check_device_rows(estimator, X, reset=reset, min_features=min_features)
-    rows: Array = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_min_features=min_features,
-    )
+    try:
+        rows: Array = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_min_features=min_features,
+        )
+    # scikit-learn's own errors are about X, so they are errors of the caller.
+    except TypeError as error:
+        raise UserTypeError(*error.args) from error
+    except ValueError as error:
+        raise InputError(*error.args) from error
     check_range(rows)
     return rows
 
@@ -99,19 +105,19 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
     """`value` as an int between `low` and `high`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, int | np.integer):
-        raise UserTypeError(f"{name}={value!r} must be a whole number{_suffix(hint)}")
+        raise UserTypeError(f"{name}={value!r} must be a whole number{_suffix(hint)}", parameter=name)
     if value < low or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise InputError(f"{name}={value} must be {bounds}{_suffix(hint)}")
+        raise InputError(f"{name}={value} must be {bounds}{_suffix(hint)}", parameter=name)
     return int(value)
 
 
 def check_positive(name: str, value: Any, *, hint: str = "") -> float:
     """`value` as a finite float above zero."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, int | float | np.number):
-        raise UserTypeError(f"{name}={value!r} must be a positive number{_suffix(hint)}")
+        raise UserTypeError(f"{name}={value!r} must be a positive number{_suffix(hint)}", parameter=name)
     if not 0 < value < np.inf:
-        raise InputError(f"{name}={value} must be positive and finite{_suffix(hint)}")
+        raise InputError(f"{name}={value} must be positive and finite{_suffix(hint)}", parameter=name)
     return float(value)
 
 
@@ -125,7 +131,7 @@ def check_share(name: str, value: Any) -> None:
     if isinstance(value, bool | np.bool_):
         return
     if not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
-        raise InputError(f"{name}={value!r} must be True, False or a share between 0 and 1.")
+        raise InputError(f"{name}={value!r} must be True, False or a share between 0 and 1.", parameter=name)
 
 
 def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
@@ -165,7 +171,7 @@ def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
     # Types must be equal, so that 1 does not pass for True.
     if not any(type(value) is type(option) and value == option for option in options):
         shown = ", ".join(repr(option) for option in options)
-        raise InputError(f"{name}={value!r} is not known: use one of {shown}.")
+        raise InputError(f"{name}={value!r} is not known: use one of {shown}.", parameter=name)
 
 
 def _suffix(hint: str) -> str:

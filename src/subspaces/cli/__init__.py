@@ -1,7 +1,7 @@
-"""The command line: results to stdout, progress to stderr, and an exit code that says who is to blame.
+"""The command line: results on stdout, progress on stderr, and an exit code that says who has to act.
 
-0: done; 1: a bug of ours; 2: a mistake of the user, or a machine that lacks memory or disk; 130: interrupted. Nothing
-that takes time to import is imported before a command is known.
+0: done; 2: a mistake of the user, or a machine that lacks memory or disk; 70: a bug of ours; 130: interrupted; 143:
+terminated. Nothing that is slow to import is imported before a command runs.
 """
 
 from __future__ import annotations
@@ -11,62 +11,91 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from typing import NoReturn
 
-from subspaces.cli._errors import explain, is_mistake
-from subspaces.cli._parser import parse
-from subspaces.cli._words import ReaderGoneError, mute, tell, to_reader
+import click
+
+from subspaces._core.errors import UserError
+from subspaces.cli.output import ReaderGoneError, mute, print_line, to_stdout
 
 __all__ = ["main"]
 
-DONE, BUG, MISTAKE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
-DEBUG_VARIABLE = "SUBSPACES_DEBUG"
+DONE, MISTAKE, BUG, INTERRUPTED, TERMINATED = 0, 2, 70, 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code. Words that make no command end in SystemExit, as in argparse."""
+    """Run one command; return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     for name in ("stdout", "stderr"):
-        # A stream that is closed, as by >&-, is none at all.
+        # Python sets a stream that is closed, as by >&-, to None.
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the program runs
-    home, options = parse(given)
     try:
         with _terminable():
-            import_module(f"subspaces.cli.{home}").run(options)
-            with to_reader():
+            code = _run(given)
+            with to_stdout():
                 sys.stdout.flush()
-            return DONE
+            return code
     except KeyboardInterrupt:
-        tell("interrupted")
+        print_line("interrupted")
         return INTERRUPTED
+    except _Terminated:
+        return TERMINATED
     except ReaderGoneError:
         mute(sys.stdout)
         return DONE
     except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
-            raise
-        if is_mistake(error):
-            tell(f"subspaces: {explain(error)}")
-            return MISTAKE
-        tell(
-            f"subspaces: internal error, {type(error).__name__}: {error}; this is a bug, and {DEBUG_VARIABLE}=1 in the "
-            "environment shows where it is"
-        )
-        return BUG
+        return _failed(error, given)
+
+
+def _run(arguments: list[str]) -> int:
+    from subspaces.cli.app import app
+    from subspaces.cli.commands.completion import VARIABLE
+
+    if VARIABLE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, "subspaces", VARIABLE, os.environ[VARIABLE])
+    # click's own `main` would turn EOFError and broken pipes anywhere in the library into endings of its own.
+    try:
+        with app.make_context("subspaces", arguments, obj=tuple(arguments)) as context:
+            app.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return DONE
+
+
+def _failed(error: Exception, arguments: list[str]) -> int:
+    """Report an error in one line; return the exit code."""
+    from subspaces.cli.command import usage_line
+    from subspaces.cli.errors import bug_line, is_debugging, one_line_of
+
+    if isinstance(error, click.ClickException):
+        print_line(usage_line(error))
+        return MISTAKE
+    if is_debugging():
+        raise error
+    if isinstance(error, UserError):
+        print_line(f"subspaces: {one_line_of(error)}")
+        return MISTAKE
+    print_line(bug_line(error, arguments))
+    return BUG
+
+
+class _Terminated(BaseException):
+    """The system asked the program to end."""
 
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Let whoever asks the program to end be answered by an orderly end: half a result is removed."""
+    """End in good order when the system asks for it, so that incomplete results are removed."""
 
     def end(number: int, frame: object) -> NoReturn:
-        raise SystemExit(TERMINATED)
+        raise _Terminated
 
     try:
         before = signal.signal(signal.SIGTERM, end)
-    except ValueError:  # signals belong to the main thread
+    except ValueError:  # only the main thread may set signal handlers
         yield
         return
     try:

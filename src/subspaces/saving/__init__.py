@@ -14,7 +14,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import subspaces
-from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.errors import (
+    FileInTheWayError,
+    FolderInTheWayError,
+    InputError,
+    MissingFileError,
+    UserFileError,
+    UserTypeError,
+    file_errors,
+)
 from subspaces._core.files import new_file
 from subspaces.saving._archive import read_archive, write_archive
 from subspaces.saving._classes import ESTIMATORS, name_of
@@ -55,12 +63,10 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
             write_archive(stream, document, encoder.arrays)
             # Someone else may have made it meanwhile.
             _check_target(target, overwrite=overwrite)
-    except FileExistsError:
+    except FileInTheWayError:
         raise
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        remedy = "the disk is full; free some space and save it again" if full else error.strerror
-        raise OSError(error.errno, f"the model cannot be saved, {remedy}", str(target)) from error
+        raise UserFileError(error.errno, f"the model cannot be saved, {error.strerror}", str(target)) from error
     return target
 
 
@@ -72,8 +78,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     source = Path(path).expanduser()
     if source.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a saved model is a file, and this is a folder", str(source))
-    with source.open("rb") as stream:
+        raise FolderInTheWayError(errno.EISDIR, "a saved model is a file, and this is a folder", str(source))
+    with file_errors(), source.open("rb") as stream:
         try:
             document, arrays = read_archive(stream)
             model = Decoder(_objects(document), arrays).model
@@ -88,11 +94,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _check_target(path: Path, *, overwrite: bool) -> None:
     """Refuse a file that a model cannot be written to, before it is written."""
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "the model cannot be saved to a folder: name a file in it", str(path))
+        raise FolderInTheWayError(errno.EISDIR, "the model cannot be saved to a folder: name a file in it", str(path))
     if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "the folder of this file does not exist: make it first", str(path))
+        raise MissingFileError(errno.ENOENT, "the folder of this file does not exist: make it first", str(path))
     if path.exists() and not overwrite:
-        raise FileExistsError(errno.EEXIST, "this file exists: name another, or give overwrite=True", str(path))
+        raise FileInTheWayError(errno.EEXIST, "this file exists: name another, or give overwrite=True", str(path))
 
 
 def _objects(document: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_digits
 
 from subspaces._core.arrays import Array
-from subspaces._core.errors import InputError, MissingPackageError, UserFileError
+from subspaces._core.errors import ForbiddenFileError, InputError, MissingFileError, MissingPackageError
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import FLS
 from subspaces.metrics import clustering_accuracy
@@ -96,11 +96,15 @@ def check_picture(path: Path) -> None:
     except ImportError:
         raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InputError(f"the name of the figure, {path}, must end in .png, .pdf or .svg")
+        raise InputError(f"the name of the figure, {path}, must end in .png, .pdf or .svg", parameter="picture")
     if not path.parent.is_dir():
-        raise UserFileError(f"cannot write the figure {path}: the folder {path.parent} does not exist")
+        raise MissingFileError(
+            f"cannot write the figure {path}: the folder {path.parent} does not exist", parameter="picture"
+        )
     if not os.access(path.parent, os.W_OK):
-        raise UserFileError(f"cannot write the figure {path}: no permission to write to the folder {path.parent}")
+        raise ForbiddenFileError(
+            f"cannot write the figure {path}: no permission to write to the folder {path.parent}", parameter="picture"
+        )
 
 
 def draw(outcomes: Sequence[Outcome], path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from subspaces._core.errors import InputError
+from subspaces._core.errors import FileInTheWayError, FolderInTheWayError, InputError, file_errors
 from subspaces._core.files import write_whole
 from subspaces.paper.reproduce.beyond import BEYOND_METHODS, beyond_tasks
 from subspaces.paper.reproduce.grid import grids
@@ -53,14 +53,16 @@ def reproduce(
         # Theory has no methods: run it only by name if methods are selected.
         chosen = [name for name in chosen if name != "theory"]
     if draws is not None and not 1 <= draws <= MOST_DRAWS:
-        raise InputError(f"draws={draws} must be between 1 and {MOST_DRAWS:,}.")
+        raise InputError(f"draws={draws} must be between 1 and {MOST_DRAWS:,}.", parameter="draws")
     if jobs is not None and jobs < 1:
-        raise InputError(f"jobs={jobs} must be at least 1.")
+        raise InputError(f"jobs={jobs} must be at least 1.", parameter="jobs")
     plan = {name: _tasks(name, keys, draws, device) for name in chosen if name != "theory"}
     plan = {name: tasks for name, tasks in plan.items() if tasks}
     if not plan and "theory" not in chosen:
         offered = sorted({key for name in chosen for key in OFFERED[name]})
-        raise InputError(f"methods={methods}: {' and '.join(chosen)} offers only {', '.join(offered)}.")
+        raise InputError(
+            f"methods={methods}: {' and '.join(chosen)} offers only {', '.join(offered)}.", parameter="methods"
+        )
     _check(chosen, plan, device)
     _check_folder(out)
     for name in chosen:
@@ -82,7 +84,9 @@ def chosen_experiments(which: Sequence[str]) -> list[str]:
     """The experiments with these names, in order, without duplicates."""
     for name in which:
         if name not in (*EXPERIMENTS, "all"):
-            raise InputError(f"{name!r} is not an experiment: choose from {', '.join(EXPERIMENTS)} or all.")
+            raise InputError(
+                f"{name!r} is not an experiment: choose from {', '.join(EXPERIMENTS)} or all.", parameter="which"
+            )
     everything = not which or "all" in which
     return [name for name in EXPERIMENTS if everything or name in which]
 
@@ -94,11 +98,12 @@ def chosen_methods(text: str | None) -> list[str] | None:
     keys = [key.strip().lower() for key in text.split(",") if key.strip()]
     known = f"choose from {', '.join(METHODS)}, separated by commas."
     if not keys:
-        raise InputError(f"methods={text!r} is empty: {known}")
+        raise InputError(f"methods={text!r} is empty: {known}", parameter="methods")
     unknown = [key for key in keys if key not in METHODS]
     if unknown:
         raise InputError(
-            f"methods={text}: {', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known; {known}"
+            f"methods={text}: {', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known; {known}",
+            parameter="methods",
         )
     return list(dict.fromkeys(keys))
 
@@ -128,13 +133,13 @@ def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> N
 
 def _check_folder(out: Path) -> None:
     """Check that results can be written to the folder, and that existing results are valid."""
-    try:
+    if out.exists() and not out.is_dir():
+        raise FileInTheWayError(f"{out} is a file: choose a folder for the results.", parameter="out")
+    with file_errors():
         out.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise InputError(f"{out} is a file: choose a folder for the results.") from None
     for name in (PAGE, *(f"{each}.json" for each in EXPERIMENTS), *(f"{each}.png" for each in PICTURES)):
         if (out / name).is_dir():
-            raise InputError(f"{out / name} is a folder, but a file must be written there: move it.")
+            raise FolderInTheWayError(f"{out / name} is a folder, but a file must be written there: move it.")
     write_whole(out / ".writable", b"")
     (out / ".writable").unlink(missing_ok=True)
     # The page includes the results of all experiments in the folder.

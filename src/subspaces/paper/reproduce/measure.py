@@ -51,6 +51,6 @@ def check_device(device: str) -> None:
     try:
         torch = import_module("torch")
     except ImportError:
-        raise MissingPackageError(f"device={device} needs torch: pip install torch") from None
+        raise MissingPackageError(f"device={device} needs torch: pip install torch", parameter="device") from None
     if not torch.cuda.is_available():
-        raise InputError(f"device={device}: torch finds no CUDA device; choose cpu.")
+        raise InputError(f"device={device}: torch finds no CUDA device; choose cpu.", parameter="device")

@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import cast
 
+from subspaces._core.errors import MissingPackageError, OutOfMemoryError, UserFileError
 from subspaces.paper.reproduce.task import Outcome, Task
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -50,7 +51,7 @@ def _received(connection: Connection, task: Task) -> Outcome:
     try:
         answer = connection.recv()
     except (EOFError, ConnectionError):
-        raise OSError(
+        raise OutOfMemoryError(
             f"a process stopped in {task.cell}, {task.method}, draw {task.seed} (out of memory?): run again with fewer "
             "jobs; finished draws are stored."
         ) from None
@@ -87,7 +88,7 @@ def _serve(connection: Connection) -> None:
 def located(error: Exception, task: Task) -> Exception:
     """The error with the task that caused it; missing files and packages are reported without the task."""
     # Exceptions of other packages may fail to be pickled.
-    for kind in (OSError, ImportError):
+    for kind in (UserFileError, MissingPackageError, OSError, ImportError):
         if isinstance(error, kind):
             return kind(str(error))
     return ValueError(f"{task.cell}, {task.method}, draw {task.seed}: {type(error).__name__}: {error}")

@@ -32,6 +32,8 @@ class RawTable(SliceTable):
     ) -> None:
         self.path: Path = path
         self.offset, self.stored_dtype, self.by_column = offset, dtype, by_column
+        if any(size < 0 for size in shape):
+            raise UnreadableError(f"{path} has the shape {tuple(shape)} in its header: write it again.")
         self.n_rows, self.n_columns, self.row_shape = rows_of_shape(shape, str(path))
         if by_column and len(shape) > 2:
             raise UnreadableError(f"{path} holds {len(shape)} dimensions in Fortran order: store it in C order.")

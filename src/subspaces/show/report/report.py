@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from subspaces._core.errors import FileInTheWayError
 from subspaces._core.files import write_whole
 from subspaces.show.report.colors import palette_css
 from subspaces.show.report.plain import to_json
@@ -68,7 +69,7 @@ class Report:
         """Write the page to `path` atomically; an existing file is replaced only if `overwrite` is True."""
         path = Path(path)
         if path.exists() and not overwrite:
-            raise FileExistsError(f"{path} exists: choose another name or pass overwrite=True")
+            raise FileInTheWayError(f"{path} exists: choose another name or pass overwrite=True")
         write_whole(path, self.to_html())
 
 

@@ -1,0 +1,105 @@
+"""What all commands have in common: help, and errors of the library in terms of options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from subspaces._core.errors import UserError
+from subspaces.cli.errors import is_debugging, one_line_of
+from subspaces.cli.options import EXIT_CODES
+from subspaces.cli.output import one_line
+from subspaces.cli.values import near
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
+# Parameters of the library that have another name on the command line.
+RENAMED = {"n_clusters": "clusters", "subspace_dim": "dim", "random_state": "seed"}
+
+
+class Command(click.Command):
+    """A command that reports an error of the user by the option at fault."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("epilog", EXIT_CODES)
+        options.setdefault("context_settings", CONTEXT)
+        super().__init__(*args, **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; every mistake in it names the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; errors of users end in one line."""
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            if is_debugging():
+                raise
+            option = option_of(error.parameter, self, ctx.params)
+            raise click.ClickException(f"{option}: {one_line_of(error)}" if option else one_line_of(error)) from error
+
+
+class Group(click.Group):
+    """A group of commands that suggests the nearest command for one that does not exist."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("context_settings", CONTEXT)
+        options.setdefault("invoke_without_command", True)
+        super().__init__(*args, **options)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command by its name."""
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            ctx.fail(f"there is no command {args[0]!r}{near(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+
+def option_of(parameter: str | None, command: click.Command, given: dict[str, Any]) -> str | None:
+    """The option that sets a parameter of the library; None if the command has none."""
+    if parameter is None:
+        return None
+    if parameter in (given.get("set") or {}):
+        return f"--set {parameter}"
+    name = RENAMED.get(parameter, parameter)
+    found = next((each for each in command.params if each.name == name), None)
+    return None if found is None else shown_name(found)
+
+
+def shown_name(parameter: click.Parameter) -> str:
+    """The name that people know a parameter by: -k, --seed or DATA."""
+    if isinstance(parameter, click.Argument):
+        return str(parameter.name).upper()
+    return "-k" if "-k" in parameter.opts else max(parameter.opts, key=len)
+
+
+def usage_line(error: click.ClickException) -> str:
+    """A mistake in the words of the command line, in one line."""
+    if not isinstance(error, click.UsageError):
+        return f"subspaces: {one_line(error.format_message())}"
+    place = error.ctx.command_path if error.ctx is not None else "subspaces"
+    return one_line(f"{place}: {_reason(error)}; try {place} --help")
+
+
+def _reason(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        known: Sequence[str] = []
+        if error.ctx is not None:
+            known = [
+                name for each in error.ctx.command.get_params(error.ctx) for name in (*each.opts, *each.secondary_opts)
+            ]
+        return f"{error.option_name} is not an option{near(error.option_name, known)}"
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return f"{shown_name(error.param)} is missing"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return f"{shown_name(error.param)}: {error.message}"
+    text = error.format_message().rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}"

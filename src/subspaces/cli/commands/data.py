@@ -1,0 +1,125 @@
+"""`subspaces data`: data sets to try things on, in files."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subspaces._core.errors import InputError, file_errors
+from subspaces.cli import options as opt
+from subspaces.cli import values
+from subspaces.cli.command import Command, Group
+from subspaces.cli.data_sets import DATA_SETS, DataSet, parameters
+from subspaces.cli.output import print_json, print_text, table
+from subspaces.cli.record import path_of
+from subspaces.cli.targets import check_target, put_file, working_folder
+from subspaces.cli.values import near
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@click.group(cls=Group)
+@click.pass_context
+def data(ctx: click.Context) -> None:
+    """List data sets, or write one of them to a file."""
+    if ctx.invoked_subcommand is None:
+        print_text(ctx.get_help())
+
+
+@data.command("list", cls=Command)
+@opt.json
+def list_data(**options: Any) -> None:
+    """List the data sets and their parameters."""
+    if options["json"]:
+        print_json(
+            [{"name": each.name, "what": each.what, "parameters": parameters(each)} for each in DATA_SETS.values()]
+        )
+        return
+    width = max(map(len, DATA_SETS))
+    lines = []
+    for each in DATA_SETS.values():
+        lines.append(f"{each.name:{width}}  {each.what}")
+        found = " ".join(f"{name}={_word(value)}" for name, value in parameters(each).items())
+        lines += [f"{'':{width}}    {found}"] if found else []
+    lines += ["", "--set changes a parameter, such as --set dims=3,3. To try a data set:", ""]
+    lines += ["  subspaces data get digits", "  subspaces fit digits.csv -k 10 --truth truth --image-shape 8x8"]
+    print_text("\n".join(lines))
+
+
+@data.command("get", cls=Command)
+@click.argument("name", type=values.OneOf(list(DATA_SETS)), metavar="NAME")
+@click.option("--out", type=values.Place(folder=True), default=".", metavar="FOLDER", help="Folder of the file.")
+@click.option("--format", type=values.OneOf(["csv", "npy"]), default="csv", help="Format of the file.")
+@click.option("--rows", type=values.Whole(1), metavar="N", help="Keep this number of rows, drawn at random.")
+@opt.settings
+@opt.seed
+@opt.force
+@opt.json
+def get_data(**options: Any) -> None:
+    """Write the data set NAME to a file.
+
+    NAME.csv has the true classes in the column truth; with --format npy they are in NAME-truth.npy beside NAME.npy.
+    """
+    import numpy as np
+
+    from subspaces.cli import results
+
+    name, found, folder = options["name"], DATA_SETS[options["name"]], path_of(options["out"])
+    for key, value in options["set"].items():
+        if key not in parameters(found):
+            raise InputError(f"--set {key}={value}: {name} has no such parameter{near(key, parameters(found))}")
+    if not folder.is_dir():
+        raise InputError(f"--out {options['out']} is not a folder: make it first")
+    targets = [folder / f"{name}.csv"]
+    if options["format"] == "npy":
+        targets = [folder / f"{name}.npy", folder / f"{name}-truth.npy"]
+    for target in targets:
+        check_target(target, force=options["force"])
+    random = {"random_state": options["seed"]} if "random_state" in inspect.signature(found.make).parameters else {}
+    rows, truth = found.make(**options["set"], **random)
+    rows, truth = _some(rows, truth, options["rows"], options["seed"])
+    with working_folder(targets[0]) as made:
+        if options["format"] == "npy":
+            for target, content in zip(targets, (rows, truth), strict=True):
+                with file_errors(), (made / target.name).open("wb") as stream:
+                    np.save(stream, content, allow_pickle=False)
+        else:
+            heads = [f"x{j}" for j in range(1, rows.shape[1] + 1)]
+            columns = {head: rows[:, j] for j, head in enumerate(heads)}
+            results.write_csv(made / targets[0].name, {**columns, "truth": truth})
+        for target in targets:
+            put_file(made / target.name, target)
+    _print(found, rows, targets, options)
+
+
+def _word(value: Any) -> str:
+    """A value as text for --set."""
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value).lower()
+
+
+def _print(data: DataSet, rows: NDArray[Any], targets: list[Path], options: dict[str, Any]) -> None:
+    files = [str(target.absolute()) for target in targets]
+    if options["json"]:
+        print_json({"name": data.name, "rows": rows.shape[0], "columns": rows.shape[1], "files": files})
+        return
+    lines = [[f"{rows.shape[0]:,}", f"{rows.shape[1]:,}"]]
+    truth = " --truth truth" if options["format"] == "csv" else f" --truth {targets[1]}"
+    print_text(
+        f"{table(['rows', 'columns'], lines)}\n\n"
+        + "\n".join(files)
+        + f"\n\nsubspaces fit {targets[0]} {data.use}{truth}"
+    )
+
+
+def _some(rows: NDArray[Any], truth: NDArray[Any], count: int | None, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """At most `count` rows, in their order."""
+    if count is None or count >= len(rows):
+        return rows, truth
+    import numpy as np
+
+    index = np.sort(np.random.RandomState(seed).choice(len(rows), count, replace=False))
+    return rows[index], truth[index]

@@ -1,0 +1,163 @@
+"""`subspaces predict`: labels of new rows by the model of a run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subspaces._core.errors import InputError, memory_errors
+from subspaces.cli import options as opt
+from subspaces.cli import values
+from subspaces.cli.command import Command
+from subspaces.cli.console import Console
+from subspaces.cli.output import print_json, print_text, to_stdout
+from subspaces.cli.record import absolute, path_of
+from subspaces.cli.targets import LABEL_FILES, check_target, put_file, working_folder
+
+if TYPE_CHECKING:
+    from subspaces.cli.rows import Prepared
+    from subspaces.cli.runs import PastRun
+    from subspaces.rows import Table
+
+
+@click.command(cls=Command)
+@click.argument("model", type=values.Place(), metavar="MODEL")
+@opt.data(required=True)
+@click.option(
+    "--out",
+    type=values.Place(),
+    default="-",
+    metavar="FILE",
+    help="file.csv or file.npy of the labels; - is CSV on stdout.",
+)
+@opt.reading(of_run=True)
+@opt.force
+@opt.talk
+def predict(**options: Any) -> None:
+    """Label new rows by a model.
+
+    MODEL is the folder of a run, whose columns and preparation are applied, or a .subspaces file. DATA are files as for
+    subspaces fit. Labels go to stdout as CSV, or to --out.
+    """
+    from subspaces.cli import results, rows
+    from subspaces.cli.runs import open_run
+
+    out = _checked_target(options)
+    past = open_run(path_of(options["model"]))
+    reading = past.reading(options)
+    reading["missing"] = reading["missing"] or "error"
+    reading["memory_limit"] = reading["memory_limit"] or "1GB"
+    with (
+        Console(quiet=options["quiet"], verbose=options["verbose"]) as console,
+        rows.real_paths(options["data"]) as paths,
+    ):
+        table = rows.read(paths, reading, console)
+        if out is not None:
+            results.check_count(table.n_rows, out)
+        prepared = _prepared(past, table, console)
+        if out is None:
+            labels = _labels(past, prepared, None, console)
+        else:
+            with working_folder(out) as folder:
+                labels = _labels(past, prepared, folder, console)
+                _write(folder, out, labels, table)
+    if options["json"]:
+        print_json(_document(past, labels, table, out), indent=None)
+    elif out is None:
+        _print_csv(labels, table)
+    else:
+        sizes, outliers = results.cluster_sizes(labels, _count(past, labels))
+        text = results.clusters_text({"sizes": sizes, "outliers": outliers, "dimensions": None})
+        print_text(f"{text}\n\nlabels: {out.absolute()}")
+
+
+def _checked_target(options: dict[str, Any]) -> Path | None:
+    """The file of the labels; None for stdout."""
+    if options["out"] == "-":
+        return None
+    out = path_of(options["out"])
+    if out.suffix.lower() not in LABEL_FILES:
+        raise InputError(f"--out {options['out']} must end in .csv or .npy, or be - for stdout")
+    inputs = [absolute(path) for path in [*options["data"], options["model"]]]
+    check_target(out, force=options["force"], inputs=inputs)
+    return out
+
+
+def _prepared(past: PastRun, table: Table, console: Console) -> Prepared:
+    from subspaces.cli.rows import Prepared, apply, watched
+
+    rows = watched(table, console)
+    wanted = past.model if past.preparation is None else past.preparation
+    if len(table.columns) != wanted.n_features_in_:
+        raise InputError(
+            f"the rows have {len(table.columns)} columns, and the model needs {wanted.n_features_in_}: name them by "
+            "--columns, or leave others out by --drop"
+        )
+    return Prepared(table, None, rows) if past.preparation is None else apply(past.preparation, table, rows)
+
+
+def _labels(past: PastRun, prepared: Prepared, folder: Path | None, console: Console) -> Any:
+    """Labels (n,) of all rows, written into `folder` if rows do not fit into memory."""
+    from subspaces._core.arrays import to_host
+    from subspaces.rows import RowSource, open_rows
+
+    console.stage("labels")
+    rows = prepared.rows
+    if isinstance(rows, RowSource) and folder is not None:
+        rows = open_rows(rows, labels=folder / "labels.npy")
+    with memory_errors():
+        return to_host(past.model.predict(rows))
+
+
+def _write(folder: Path, out: Path, labels: Any, table: Table) -> None:
+    from subspaces.cli import results
+
+    made = folder / f"made{out.suffix.lower()}"
+    if out.suffix.lower() == ".npy":
+        results.write_labels(made, labels)
+    else:
+        results.check_count(len(labels), out)
+        results.write_csv(made, results.label_columns(labels, table))
+    put_file(made, out)
+
+
+def _print_csv(labels: Any, table: Table) -> None:
+    from subspaces.cli import results
+
+    columns = results.label_columns(labels, table)
+    stream = getattr(sys.stdout, "buffer", None)
+    with to_stdout():
+        sys.stdout.flush()
+        if stream is not None:
+            results.stream_csv(stream, columns)
+            stream.flush()
+            return
+        import io
+
+        content = io.BytesIO()
+        results.stream_csv(content, columns)
+        sys.stdout.write(content.getvalue().decode("utf-8", "backslashreplace"))
+
+
+def _document(past: PastRun, labels: Any, table: Table, out: Path | None) -> dict[str, Any]:
+    import numpy as np
+
+    from subspaces.cli import results
+    from subspaces.selection.record import plain
+
+    sizes, outliers = results.cluster_sizes(labels, _count(past, labels))
+    found: dict[str, Any] = {"n_rows": len(labels), "sizes": sizes, "outliers": outliers}
+    if out is not None:
+        return {**found, "out": str(out.absolute())}
+    names = None if table.row_names is None else list(table.row_names)
+    return {**found, "names": names, "labels": plain(np.asarray(labels))}
+
+
+def _count(past: PastRun, labels: Any) -> int:
+    import numpy as np
+
+    known = getattr(past.model, "n_clusters_", None) or past.model.n_clusters
+    return max(int(known), int(np.max(labels, initial=-1)) + 1)

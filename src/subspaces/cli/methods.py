@@ -1,0 +1,162 @@
+"""The methods by name, for `fit`, `compare` and the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subspaces._core.errors import InputError
+from subspaces.cli.values import near
+
+# Parameters that have an option of their own.
+OPTIONS = {
+    "n_clusters": "-k",
+    "subspace_dim": "--dim",
+    "random_state": "--seed",
+    "verbose": "-v",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An estimator that the command line knows by a name."""
+
+    name: str
+    estimator: str  # of `subspaces`
+    what: str  # description in one line
+    seconds: Callable[[int, int], float]  # rough time of a fit of (n, p) rows on one core
+    counts: bool = False  # whether it can choose the number of clusters
+    takes_dim: bool = True
+    needs_dim: bool = False
+    constructor: str | None = None  # a class method in place of the class
+
+    @property
+    def title(self) -> str:
+        """The estimator as Python calls it."""
+        return self.estimator if self.constructor is None else f"{self.estimator}.{self.constructor}"
+
+    def builder(self) -> Callable[..., Any]:
+        """The class or class method that makes the estimator."""
+        import subspaces
+
+        cls = getattr(subspaces, self.estimator)
+        return cls if self.constructor is None else getattr(cls, self.constructor)
+
+    def check(self, clusters: int | str, dim: int | str) -> None:
+        """Refuse options that the method does not support, before anything is read."""
+        if clusters == "auto" and not self.counts:
+            raise InputError(
+                f"--method {self.name} needs the number of clusters, such as -k 10: only {_of(METHODS, 'counts')} can "
+                "find it; run subspaces choose to estimate it"
+            )
+        if self.needs_dim and dim == "auto":
+            raise InputError(f"--method {self.name} needs the dimension of the subspaces, such as --dim 3")
+        if not self.takes_dim and dim != "auto":
+            raise InputError(f"--dim {dim}: --method {self.name} does not fit subspaces: leave it out")
+
+    def build(self, clusters: int | str, dim: int | str, seed: int, given: Mapping[str, Any]) -> Any:
+        """The estimator, not fitted."""
+        builder = self.builder()
+        self._check_given(builder, given)
+        dims = {"subspace_dim": dim} if dim != "auto" else {}
+        return builder(clusters, **dims, **given, random_state=seed)
+
+    def _check_given(self, builder: Callable[..., Any], given: Mapping[str, Any]) -> None:
+        import inspect
+
+        known = [name for name in inspect.signature(builder).parameters if name not in OPTIONS]
+        for name, value in given.items():
+            if name in OPTIONS:
+                raise InputError(f"--set {name}={value}: use its own option, {OPTIONS[name]}")
+            if name not in known:
+                raise InputError(f"--set {name}={value}: {self.title} has no such parameter{near(name, known)}")
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "fls",
+            "FLS",
+            "fast landmark subspace clustering: flats at landmarks, in time linear in the rows (default)",
+            lambda n, p: 2 + 0.06 * p + 8e-4 * n,
+            counts=True,
+        ),
+        Method(
+            "fls-paper",
+            "FLS",
+            "the algorithm of the paper exactly as printed; needs --dim",
+            lambda n, p: 0.5 + 2e-6 * n * p,
+            needs_dim=True,
+            constructor="paper",
+        ),
+        Method(
+            "lbf",
+            "LBF",
+            "local best-fit flats: the best K of many flats at random rows",
+            lambda n, p: 0.5 + 0.06 * p + 6e-6 * n * p,
+            counts=True,
+        ),
+        Method(
+            "kflats",
+            "KFlats",
+            "K flats moved until they fit best: k-means with subspaces",
+            lambda n, p: 0.5 + 0.06 * p + 1e-5 * n * p,
+            counts=True,
+        ),
+        Method(
+            "slbf",
+            "SLBF",
+            "spectral clustering by the distances of rows to each other's local flats; quadratic in the rows",
+            lambda n, p: 0.5 + 0.04 * p + (2e-7 + 5e-9 * p) * n**2,
+        ),
+        Method(
+            "ssc",
+            "SSC",
+            "sparse subspace clustering: rows as combinations of the others; quadratic in the rows",
+            lambda n, p: 0.2 + (3e-7 + 5e-9 * p) * n**2,
+        ),
+        Method(
+            "sssc",
+            "SSSC",
+            "sparse subspace clustering of a sample; other rows by their combination of sample rows",
+            lambda n, p: 1.0 + 1e-5 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "landmark",
+            "LandmarkSpectralClustering",
+            "spectral clustering by the nearest of some landmark points",
+            lambda n, p: 1.0 + 1e-4 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "nystrom",
+            "NystromSpectralClustering",
+            "spectral clustering by some columns of the kernel matrix",
+            lambda n, p: 1.0 + 1e-4 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "fourier",
+            "FourierSpectralClustering",
+            "spectral clustering with random Fourier features instead of the kernel",
+            lambda n, p: 1.0 + 1e-4 * n,
+            takes_dim=False,
+        ),
+        Method(
+            "kasp",
+            "KASP",
+            "k-means with many centroids, then spectral clustering of the centroids",
+            lambda n, p: 1.0 + 1e-5 * n * p,
+            takes_dim=False,
+        ),
+    )
+}
+
+
+def _of(methods: Mapping[str, Method], trait: str) -> str:
+    """The names of the methods that have a trait."""
+    names = [name for name, method in methods.items() if getattr(method, trait)]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,87 @@
+"""The report of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._core.errors import UserError, UserFileError
+from subspaces._core.files import write_whole
+from subspaces.cli.console import Console
+from subspaces.cli.errors import one_line_of, write_traceback
+from subspaces.cli.record import versions
+from subspaces.cli.rows import Prepared, sample
+from subspaces.rows import RowSource
+from subspaces.show.report import Run, describe
+
+
+def write_report(
+    path: Path,
+    model: Any,
+    prepared: Prepared,
+    labels: NDArray[Any],
+    document: Mapping[str, Any],
+    console: Console,
+) -> None:
+    """Write the report of a run. If that fails, warn: the labels are worth more than the page."""
+    try:
+        write_whole(path, page(model, prepared, labels, document))
+    except UserFileError:
+        raise
+    except UserError as error:
+        console.warn(f"the report could not be made: {one_line_of(error)}")
+    except Exception as error:
+        trace = write_traceback(error, [document["line"]])
+        place = f"; the traceback is in {trace}" if trace else ""
+        console.warn(
+            f"the report could not be made, because of a bug in subspaces: {type(error).__name__}: {error}{place}"
+        )
+
+
+def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping[str, Any]) -> str:
+    """The report as HTML; of a sample if rows are not in memory."""
+    table = prepared.table
+    index, rows = sample(prepared, document["seed"])
+    chosen: Any = slice(None) if index is None else index
+    names = table.row_names
+    if names is not None:
+        names = tuple(np.asarray(names, dtype=object)[chosen])
+    # People know the rows as they were read, not as they were prepared.
+    values: Any = None if prepared.preparation is None else table.rows
+    if isinstance(values, RowSource) and index is not None:
+        values = np.asarray(values.take(index))
+    confidence = getattr(model, "confidence_", None)
+    notes = list(document["notes"])
+    title = ", ".join(Path(entry["path"]).name for entry in document["data"][:3]) or "rows from standard input"
+    if index is not None and len(index) < len(labels):
+        title += f": {len(index):,} of {len(labels):,} rows"
+        notes.append(f"This page shows a random sample of {len(index):,} of {len(labels):,} rows.")
+    run = Run(
+        title=title,
+        command=document["line"],
+        seed=document["seed"],
+        stages=tuple((each["name"], each["seconds"]) for each in document["stages"]),
+        peak_memory=document["peak_memory"],
+        versions=versions(document["environment"]),
+        data=tuple(entry["path"] for entry in document["data"]),
+        warnings=tuple(document["warnings"]),
+        notes=tuple(notes),
+    )
+    return describe(
+        model,
+        rows,
+        labels=np.asarray(labels[chosen]),
+        confidence=confidence[chosen] if confidence is not None and len(confidence) == len(labels) else None,
+        values=values,
+        columns=table.columns,
+        row_names=names,
+        row_numbers=index if table.kept is None else table.kept[chosen],
+        truth=None if table.truth is None else table.truth[chosen],
+        image_shape=table.image_shape,
+        run=run,
+        random_state=document["seed"],
+    ).to_html()

@@ -1,0 +1,101 @@
+"""Earlier runs: their model, their preparation, and the options by which their rows were read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subspaces._core.errors import InputError, MissingFileError, file_errors
+from subspaces.cli.columns import ExactNames
+from subspaces.cli.commands.fit import fit
+from subspaces.cli.configuration import POINTERS, by_parameter, checked_options, long_name, read_run
+from subspaces.rows import Preparation
+from subspaces.saving import load
+
+READING = ("key", "columns", "drop", "names", "missing", "image_shape", "image_size", "memory_limit")
+# Entries of run.json that commands need, with their types.
+KINDS = {"seed": int, "line": str, "environment": dict, "data": list, "rows": dict, "options": dict}
+# Options of the run that a later version may know or not.
+OPTIONS = {long_name(parameter) for parameter in fit.params} - POINTERS
+# Names of columns in files that do not name them.
+UNNAMED = re.compile(r"(column|pixel) [0-9]+")
+# Files whose columns never have names.
+ARRAYS = (".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".zarr")
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A model, its preparation, and the content of run.json; for a model file without a run the latter are None."""
+
+    model: Any
+    preparation: Preparation | None
+    document: dict[str, Any] | None
+
+    def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Options to read new rows by: those `given`, which include the data, otherwise those of the run."""
+        if self.document is None:
+            return dict(given)
+        options = by_parameter(self.document["options"])
+        found = {name: given[name] if given.get(name) is not None else options.get(name) for name in READING}
+        columns = self.document["rows"]["columns"]
+        named = not all(map(UNNAMED.fullmatch, columns)) and not str(given["data"][0]).lower().endswith(ARRAYS)
+        if named and given.get("columns") is None and given.get("drop") is None:
+            # By name, columns are found among others and in any order, with or without the truth.
+            found |= {"columns": ExactNames(columns), "drop": None}
+        return {**given, **found}
+
+
+def open_run(path: Path) -> PastRun:
+    """The run in the folder `path`, or the model in the file `path`."""
+    if not path.exists():
+        raise MissingFileError(f"{path} does not exist: name the folder of a run, or a .subspaces file")
+    if not path.is_dir():
+        model = _load(path)
+        if isinstance(model, Preparation):
+            raise InputError(f"{path} is a preparation, not a model: name the folder of its run")
+        return PastRun(model, None, None)
+    document = read_run(path / "run.json")
+    _check_document(document, path / "run.json")
+    if not (path / "model.subspaces").exists():
+        raise MissingFileError(f"{path} has no model.subspaces: fit again")
+    prepared = path / "preparation.subspaces"
+    preparation = _load(prepared) if prepared.exists() else None
+    if preparation is not None and not isinstance(preparation, Preparation):
+        raise InputError(f"{prepared} is not a preparation: fit again")
+    return PastRun(_load(path / "model.subspaces"), preparation, document)
+
+
+def _load(path: Path) -> Any:
+    with file_errors():
+        return load(path)
+
+
+def _check_document(document: dict[str, Any], path: Path) -> None:
+    """Refuse a document in which entries that commands need are missing or have another type."""
+    for key, kinds in KINDS.items():
+        if not isinstance(document.get(key), kinds) or isinstance(document[key], bool):
+            raise InputError(f"{path} is damaged: {key} is missing or has another type; fit again")
+    entries = {
+        "data": lambda each: isinstance(each, dict) and isinstance(each.get("path"), str),
+        "stages": lambda each: (
+            isinstance(each, dict)
+            and isinstance(each.get("name"), str)
+            and isinstance(each.get("seconds"), int | float)
+        ),
+        "warnings": lambda each: isinstance(each, str),
+        "notes": lambda each: isinstance(each, str),
+    }
+    for key, is_good in entries.items():
+        # Entries that only describe how the run went may be missing.
+        if not isinstance(document.get(key, []), list) or not all(map(is_good, document.get(key, []))):
+            raise InputError(f"{path} is damaged: {key} has another type; fit again")
+    if not isinstance(document.get("peak_memory"), int | None):
+        raise InputError(f"{path} is damaged: peak_memory has another type; fit again")
+    columns = document["rows"].get("columns")
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise InputError(f"{path} is damaged: it does not contain the columns that were read; fit again")
+    known = {name: value for name, value in document["options"].items() if value is not None and name in OPTIONS}
+    checked_options(known, path, fit)

@@ -1,0 +1,73 @@
+"""`subspaces compare`."""
+
+import csv
+import json
+
+from subspaces import cli
+from subspaces.metrics import clustering_accuracy
+
+
+def test_methods_side_by_side(made, tmp_path, capsys):
+    folder, _, y = made
+    capsys.readouterr()
+    words = ["compare", str(folder / "rows.csv"), "-k", "2", "--truth", "kind", "--methods", "fls,lbf,kasp"]
+    assert cli.main([*words, "--repeats", "2", "--out", str(tmp_path / "side")]) == 0
+    told = capsys.readouterr().out
+    for word in ("method", "seconds", "accuracy", "ARI", "NMI", "residual", "stability", "every pair"):
+        assert word in told
+    assert {path.name for path in (tmp_path / "side").iterdir()} == {
+        "comparison.json",
+        "comparison.csv",
+        "labels.csv",
+    }
+    document = json.loads((tmp_path / "side" / "comparison.json").read_text())
+    found = {entry["method"]: entry for entry in document["methods"]}
+    assert list(found) == ["fls", "lbf", "kasp"]
+    with (tmp_path / "side" / "labels.csv").open() as stream:
+        labels = [int(row["fls"]) for row in csv.DictReader(stream)]
+    assert found["fls"]["accuracy"] == clustering_accuracy(y, labels) > 0.95
+    assert found["fls"]["residual"] < found["kasp"]["residual"]
+    assert document["agreement"]["fls"]["fls"] == 1
+    assert document["agreement"]["fls"]["lbf"] == document["agreement"]["lbf"]["fls"]
+
+
+def test_a_method_that_cannot_run_is_reported_and_others_run(made, capsys):
+    folder, _, _ = made
+    capsys.readouterr()
+    words = ["compare", str(folder / "rows.csv"), "--drop", "kind", "--methods", "fls,ssc", "--json"]
+    assert cli.main(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    told = {entry["method"]: entry["not_run"] for entry in document["methods"]}
+    assert told["fls"] is None
+    assert "needs the number of clusters" in told["ssc"]
+
+
+def test_slow_ones_of_all_methods_are_skipped(made, capsys, monkeypatch):
+    from subspaces.cli.commands import compare
+
+    folder, _, _ = made
+    chosen = {name: compare.METHODS[name] for name in ("fls", "ssc", "kasp")}
+    monkeypatch.setattr(compare, "METHODS", chosen)
+    capsys.readouterr()
+    assert cli.main(["compare", str(folder / "rows.csv"), "-k", "2", "--drop", "kind", "--time-limit", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "fls: would take about" in told
+    assert "--methods fls runs it" in told
+
+
+def test_if_no_method_runs_it_is_an_error(made, capsys):
+    folder, _, _ = made
+    assert cli.main(["compare", str(folder / "rows.csv"), "--drop", "kind", "--methods", "ssc,kasp"]) == 2
+    assert "no method ran: ssc: needs the number of clusters" in capsys.readouterr().err
+
+
+def test_a_bug_in_one_method_is_reported_as_a_bug(made, capsys, monkeypatch):
+    from subspaces import KASP
+
+    def fit(self, X):
+        raise ValueError("operands could not be broadcast")
+
+    monkeypatch.setattr(KASP, "fit", fit)
+    folder, _, _ = made
+    assert cli.main(["compare", str(folder / "rows.csv"), "-k", "2", "--drop", "kind", "--methods", "fls,kasp"]) == 70
+    assert "internal error, ValueError" in capsys.readouterr().err

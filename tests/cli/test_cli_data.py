@@ -1,0 +1,70 @@
+"""`subspaces data`."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from subspaces import cli
+from subspaces.datasets import make_subspaces
+
+
+def test_list(capsys):
+    assert cli.main(["data", "list"]) == 0
+    told = capsys.readouterr().out
+    for name in ("mnist", "pendigits", "yaleb", "digits", "subspaces", "motions"):
+        assert f"\n{name} " in f"\n{told}"
+    assert cli.main(["data", "list", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 6
+
+
+def test_the_file_can_be_fitted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["--set", "dims=1,2", "--set", "ambient_dim=5", "--set", "points_per_subspace=30", "--seed", "4"]
+    assert cli.main(["data", "get", "subspaces", *words]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line == "subspaces fit subspaces.csv -k 3 --truth truth"
+    with (tmp_path / "subspaces.csv").open() as stream:
+        lines = list(csv.reader(stream))
+    X, y = make_subspaces((1, 2), 5, points_per_subspace=30, random_state=4)
+    assert lines[0] == ["x1", "x2", "x3", "x4", "x5", "truth"]
+    assert np.array_equal(np.array([line[:-1] for line in lines[1:]], float), X)
+    assert [int(line[-1]) for line in lines[1:]] == y.tolist()
+    assert cli.main(["fit", "subspaces.csv", "-k", "2", "--truth", "truth", "--out", "labels.npy"]) == 0
+
+
+def test_arrays_and_fewer_rows(tmp_path):
+    words = ["data", "get", "digits", "--format", "npy", "--rows", "50", "--out", str(tmp_path)]
+    assert cli.main(words) == 0
+    assert np.load(tmp_path / "digits.npy").shape == (50, 64)
+    assert np.load(tmp_path / "digits-truth.npy").shape == (50,)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert cli.main(words) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["get"], "NAME is missing"),
+        (["list", "digits"], "extra argument"),
+        (["fetch"], "there is no command 'fetch'"),
+        (["gett"], "did you mean get?"),
+        (["get", "digts"], "did you mean digits?"),
+        (["get", "digits", "--format", "xls"], "'xls' is not one of csv, npy"),
+        (["get", "digits", "--set", "dims=3"], "no such parameter"),
+        (["get", "subspaces", "--set", "dims=0"], "dims"),
+        (["get", "subspaces", "--set", "dims=x"], "dims"),
+        (["get", "digits", "--out", "nowhere"], "is not a folder"),
+    ],
+)
+def test_mistakes(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["data", *words]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_command_it_prints_help(capsys):
+    assert cli.main(["data"]) == 0
+    assert "list" in capsys.readouterr().out

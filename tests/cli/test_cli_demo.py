@@ -1,0 +1,76 @@
+"""`subspaces demo`."""
+
+import errno
+import sys
+
+import pytest
+
+from subspaces import cli
+from subspaces.show import demo
+
+
+@pytest.fixture(autouse=True)
+def small_data(monkeypatch):
+    from subspaces.datasets import make_subspaces
+
+    monkeypatch.setattr(
+        demo,
+        "make_subspaces",
+        lambda dims, p, random_state: make_subspaces((2, 2), 6, points_per_subspace=40, random_state=0),
+    )
+    digits = demo.load_digits(return_X_y=True)
+    monkeypatch.setattr(demo, "load_digits", lambda return_X_y: tuple(part[:200] for part in digits))
+
+
+def test_it_prints_a_table_and_draws(tmp_path, capsys):
+    picture = tmp_path / "picture.png"
+    assert cli.main(["demo", "--picture", str(picture)]) == 0
+    captured = capsys.readouterr()
+    for method in ("k-means", "spectral clustering", "FLS"):
+        assert captured.out.count(method) == 2
+        assert captured.err.count(method) == 2
+    assert str(picture) in captured.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [picture]
+
+
+def test_a_failure_while_drawing_leaves_nothing(tmp_path, monkeypatch, capsys):
+    from matplotlib.figure import Figure
+
+    def full_disk(self, name, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Figure, "savefig", full_disk)
+    assert cli.main(["demo", "--picture", str(tmp_path / "picture.png")]) == 2
+    assert "the disk is full" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupt(tmp_path, monkeypatch, capsys):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "run", interrupt)
+    assert cli.main(["demo", "--picture", str(tmp_path / "picture.png")]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("picture", "message"), [("missing/picture.png", "does not exist"), ("picture.xyz", "must end in")]
+)
+def test_a_picture_that_cannot_be_written_is_refused_first(tmp_path, picture, message, monkeypatch, capsys):
+    monkeypatch.setattr(demo, "run", lambda *arguments, **options: pytest.fail("work was done"))
+    assert cli.main(["demo", "--picture", str(tmp_path / picture)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("subspaces: --picture: ")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_without_matplotlib_there_is_a_table_alone(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert cli.main(["demo", "--picture", str(tmp_path / "picture.png")]) == 0
+    captured = capsys.readouterr()
+    assert "spectral clustering" in captured.out
+    assert "no picture: figures need matplotlib" in captured.err
+    assert list(tmp_path.iterdir()) == []

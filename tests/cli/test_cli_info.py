@@ -1,0 +1,22 @@
+"""`subspaces info`."""
+
+import json
+
+import numpy as np
+
+from subspaces import cli
+
+
+def test_it_prints_versions_and_optional_packages(capsys):
+    assert cli.main(["info"]) == 0
+    told = capsys.readouterr().out
+    for word in ("subspaces", "Python", "numpy", "GPU", "data folder"):
+        assert word in told
+
+
+def test_json(capsys):
+    assert cli.main(["info", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["packages"]["numpy"] == np.__version__
+    assert document["cores"] >= 1
+    assert isinstance(document["gpu"], list)

@@ -1,0 +1,41 @@
+"""Methods by name."""
+
+import pytest
+
+from subspaces._core.errors import InputError
+from subspaces.cli.methods import METHODS
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_builds_what_it_says(name):
+    method = METHODS[name]
+    dim = 3 if method.needs_dim else "auto"
+    method.check(4, dim)
+    model = method.build(4, dim, 7, {})
+    assert type(model).__name__ == method.estimator
+    assert model.get_params()["n_clusters"] == 4
+    assert model.get_params()["random_state"] == 7
+    assert method.seconds(1000, 50) > 0
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_a_method_says_of_itself_is_so(name):
+    import inspect
+
+    method = METHODS[name]
+    parameters = inspect.signature(method.builder()).parameters
+    assert ("subspace_dim" in parameters) == method.takes_dim
+    assert ("max_clusters" in parameters) == method.counts
+
+
+def test_what_is_refused():
+    with pytest.raises(InputError, match="needs the number of clusters"):
+        METHODS["ssc"].check("auto", "auto")
+    with pytest.raises(InputError, match="needs the dimension"):
+        METHODS["fls-paper"].check(3, "auto")
+    with pytest.raises(InputError, match="does not fit subspaces"):
+        METHODS["kasp"].check(3, 2)
+    with pytest.raises(InputError, match="did you mean n_landmarks"):
+        METHODS["fls"].build(3, "auto", 0, {"n_landmark": 5})
+    with pytest.raises(InputError, match="use its own option, -k"):
+        METHODS["fls"].build(3, "auto", 0, {"n_clusters": 5})

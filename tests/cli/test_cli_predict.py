@@ -1,0 +1,105 @@
+"""`subspaces predict`."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import write_csv
+
+from subspaces import cli
+from subspaces.datasets import make_subspaces
+
+
+def test_the_rows_of_the_run_get_their_labels(made, tmp_path, capsys):
+    folder, _, _ = made
+    out = tmp_path / "found.npy"
+    assert cli.main(["predict", str(folder / "run"), str(folder / "rows.csv"), "--out", str(out)]) == 0
+    assert np.array_equal(np.load(out), np.load(folder / "run" / "labels.npy"))
+    assert str(out) in capsys.readouterr().out
+
+
+def test_columns_are_found_by_name_in_any_order_and_others_are_left_out(made, tmp_path, capsys):
+    folder, X, _ = made
+    capsys.readouterr()
+    write_csv(tmp_path / "new.csv", np.hstack([np.arange(120)[:, None], X[:, ::-1]]), "xhgfedcba")
+    assert cli.main(["predict", str(folder / "run"), str(tmp_path / "new.csv")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "row,label"
+    found = [int(line.split(",")[1]) for line in lines[1:]]
+    assert found == np.load(folder / "run" / "labels.npy").tolist()
+
+
+def test_names_that_look_like_numbers_are_not_positions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y = make_subspaces((2, 3), 8, points_per_subspace=60, outliers=0, random_state=0)
+    names = [str(name) for name in range(3, 11)]
+    write_csv(tmp_path / "rows.csv", X, names, y)
+    assert cli.main(["fit", "rows.csv", "--drop", "kind", "-k", "2", "--no-report", "-q", "--out", "run"]) == 0
+    write_csv(tmp_path / "other.csv", X[:, ::-1], names[::-1], y)
+    write_csv(tmp_path / "new.csv", X, ["4", "5", "zz", "6", "7", "8", "9", "10"])
+    assert cli.main(["predict", "run", "other.csv", "--out", "found.npy"]) == 0
+    assert np.array_equal(np.load("found.npy"), np.load("run/labels.npy"))
+    capsys.readouterr()
+    assert cli.main(["predict", "run", "new.csv"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "new.csv has no column '3' (columns): it has '4', '5', 'zz'" in captured.err
+
+
+def test_more_rows_than_a_csv_file_should_have(made, tmp_path, monkeypatch, capsys):
+    from subspaces import FLS
+    from subspaces.cli import results
+
+    folder, _, _ = made
+    monkeypatch.setattr(results, "MOST_CSV_ROWS", 100)
+    monkeypatch.setattr(FLS, "predict", lambda self, X: pytest.fail("work was done"))
+    words = ["predict", str(folder / "run"), str(folder / "rows.csv")]
+    assert cli.main([*words, "--out", str(tmp_path / "found.csv")]) == 2
+    assert "more than 100 rows, too many for CSV: name labels.npy" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json(made, capsys):
+    folder, _, _ = made
+    capsys.readouterr()
+    assert cli.main(["predict", str(folder / "run"), str(folder / "rows.csv"), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["labels"] == np.load(folder / "run" / "labels.npy").tolist()
+    assert sum(document["sizes"]) == document["n_rows"] == 120
+
+
+def test_a_model_alone(made, tmp_path):
+    from subspaces import load
+
+    folder, X, _ = made
+    prepared = load(folder / "run" / "preparation.subspaces").transform(X)
+    np.save(tmp_path / "prepared.npy", prepared)
+    model, out = folder / "run" / "model.subspaces", tmp_path / "found.csv"
+    assert cli.main(["predict", str(model), str(tmp_path / "prepared.npy"), "--out", str(out)]) == 0
+    found = [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
+    assert found == np.load(folder / "run" / "labels.npy").tolist()
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "more", "message"),
+    [
+        ("nowhere", "rows.csv", [], "nowhere does not exist"),
+        ("rows.csv", "rows.csv", [], "no saved model"),
+        ("run/preparation.subspaces", "rows.csv", [], "a preparation, not a model"),
+        ("run", "narrow.npy", [], "the rows have 5 columns, and the model needs 8"),
+        ("run", "rows.csv", ["--out", "labels.txt"], "must end in .csv or .npy"),
+        ("run", "rows.csv", ["--out", "rows.csv", "--force"], "is the data itself"),
+        (".", "rows.csv", [], "run.json does not exist"),
+    ],
+)
+def test_mistakes(model, data, more, message, made, monkeypatch, capsys):
+    folder, X, _ = made
+    monkeypatch.chdir(folder)
+    if not (folder / "narrow.npy").exists():
+        np.save(folder / "narrow.npy", X[:, :5])
+    capsys.readouterr()
+    assert cli.main(["predict", model, data, *more]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
