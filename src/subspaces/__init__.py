@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from subspaces import datasets, inputs, kernels, metrics, plots, report, self_expression, theory
     from subspaces.estimators.fls import FLS
-    from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
+    from subspaces.estimators.fourier import FourierSpectralClustering
     from subspaces.estimators.kasp import KASP
+    from subspaces.estimators.kernel import KernelSpectralClustering
     from subspaces.estimators.kflats import KFlats
-    from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
+    from subspaces.estimators.landmark import LandmarkSpectralClustering
     from subspaces.estimators.lbf import LBF
+    from subspaces.estimators.nystrom import NystromSpectralClustering
     from subspaces.estimators.slbf import SLBF
-    from subspaces.estimators.ssc import SSC, SSSC
+    from subspaces.estimators.ssc import SSC
+    from subspaces.estimators.sssc import SSSC
     from subspaces.flats.flats import Flats
     from subspaces.flats.neighborhoods import Beta2
 
@@ -53,14 +56,14 @@ _HOMES = {
     "LBF": "estimators.lbf",
     "SLBF": "estimators.slbf",
     "SSC": "estimators.ssc",
-    "SSSC": "estimators.ssc",
+    "SSSC": "estimators.sssc",
     "Beta2": "flats.neighborhoods",
     "Flats": "flats.flats",
     "FourierSpectralClustering": "estimators.fourier",
     "KFlats": "estimators.kflats",
-    "KernelSpectralClustering": "estimators.fourier",
+    "KernelSpectralClustering": "estimators.kernel",
     "LandmarkSpectralClustering": "estimators.landmark",
-    "NystromSpectralClustering": "estimators.landmark",
+    "NystromSpectralClustering": "estimators.nystrom",
     "load": "saving",
     "open_rows": "rows",
 }

@@ -19,9 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces._core import blocks as _blocks
-from subspaces.estimators import _base as feature_clustering
-from subspaces.estimators.fourier import FourierSpectralClustering, KernelSpectralClustering
-from subspaces.estimators.landmark import LandmarkSpectralClustering, NystromSpectralClustering
+from subspaces.estimators.fourier import FourierSpectralClustering
+from subspaces.estimators.kernel import KernelSpectralClustering
+from subspaces.estimators.landmark import LandmarkSpectralClustering
+from subspaces.estimators.nystrom import NystromSpectralClustering
+from subspaces.features import described
 from subspaces.flats.angles import principal_angles
 from subspaces.kernels import (
     CustomFeatures,
@@ -235,8 +237,8 @@ class TestLandmarks:
 
     def test_embedding_spans_their_eigenvectors(self, sparse):
         model, _, vectors = sparse
-        psi, _ = model._features.describe(model._preparation(self.X))
-        ours = psi @ (model._spectrum.vectors * np.sqrt(model._spectrum.weights)[:, None])
+        psi, _ = model._model.features.describe(model._model.preparation(self.X))
+        ours = psi @ (model._model.spectrum.vectors * np.sqrt(model._model.spectrum.weights)[:, None])
         assert principal_angles(np.linalg.qr(ours)[0], np.linalg.qr(vectors)[0]).max() < 1e-6
 
     def test_labels_are_k_means_of_their_unit_rows(self, sparse):
@@ -390,7 +392,7 @@ class TestSigns:
     def test_the_trivial_eigenvector_stays_exact(self, lonely):
         X, _ = lonely
         model = quiet_fit(FourierSpectralClustering(3, sigma=0.5, n_features=60, random_state=0), X)
-        psi = np.concatenate(list(model._blocks(model._preparation(X))))
+        psi = np.concatenate(list(model._model.psi_blocks(model._model.preparation(X))))
         degrees = psi @ psi.sum(axis=0)
         values, _ = reference.embedding(psi, 5)
         assert degrees.min() > 0
@@ -526,8 +528,8 @@ class TestRunning:
     def test_dense_features_are_never_held_whole(self, monkeypatch):
         X = np.random.default_rng(0).normal(size=(15_000, 10)).astype(np.float32)
         # Up to some megabytes they are, from one pass to the next.
-        monkeypatch.setattr(feature_clustering, "KEPT_BYTES", 10**7)
-        monkeypatch.setattr(feature_clustering, "GROUP_ROWS", 1000)
+        monkeypatch.setattr(described, "KEPT_BYTES", 10**7)
+        monkeypatch.setattr(described, "GROUP_ROWS", 1000)
         model = FourierSpectralClustering(2, sigma=2.0, n_features=1000, n_components=2, random_state=0)
         tracemalloc.start()
         try:

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from subspaces import FLS, Beta2
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
-from subspaces.estimators import _base as feature_clustering
+from subspaces.features import described
 from subspaces.flats.angles import principal_angles
 from subspaces.metrics import clustering_accuracy
 from subspaces.spectral.spectrum import embed
@@ -129,7 +129,7 @@ class TestPaper:
 
     def test_psi(self, pair):
         _, _, unit, model, slow = pair
-        psi = np.concatenate(list(model._features.blocks(unit)))
+        psi = np.concatenate(list(model._model.spectral.features.blocks(unit)))
         np.testing.assert_allclose(psi, slow["psi"], atol=1e-10)
 
     def test_eigenvalues(self, pair):
@@ -152,14 +152,16 @@ class TestPaper:
         X, _ = make_subspaces((2,) * n_clusters, 8, points_per_subspace=40, random_state=n_clusters)
         model = FLS.paper(n_clusters, subspace_dim=2, sigma=0.4, n_landmarks=60, random_state=0).fit(X)
         rows = reference.unit_rows(X)
-        psi = np.concatenate(list(model._features.blocks(rows)))
+        psi = np.concatenate(list(model._model.spectral.features.blocks(rows)))
         scaled = psi / np.sqrt(reference.degrees(psi))[:, None]
         left = np.linalg.svd(scaled, full_matrices=False)[0]
         trivial = np.sqrt(reference.degrees(psi))
         trivial /= np.linalg.norm(trivial)
         top = left[:, :n_clusters] - np.outer(trivial, trivial @ left[:, :n_clusters])
         top = np.linalg.svd(top, full_matrices=False)[0][:, : n_clusters - 1]
-        ours = np.concatenate([embed(block, model._spectrum) for block in model._features.blocks(rows)])
+        ours = np.concatenate(
+            [embed(block, model._model.spectral.spectrum) for block in model._model.spectral.features.blocks(rows)]
+        )
         assert principal_angles(np.linalg.qr(ours)[0], top).max() < 1e-6
 
     def test_nothing_is_added_to_the_box(self):
@@ -308,8 +310,8 @@ class TestWhatItReports:
 
     def test_score_is_the_modularity_of_the_labels(self, planes, fitted):
         X, _ = planes
-        rows = fitted._preparation(X)
-        psi, _ = fitted._features.describe(rows)
+        rows = fitted._model.preparation(X)
+        psi, _ = fitted._model.spectral.features.describe(rows)
         assert fitted.score(X) == pytest.approx(reference.modularity(psi.toarray(), fitted.labels_, 2))
 
     def test_verbose_speaks_on_stderr(self, planes, capsys, monkeypatch):
@@ -507,7 +509,7 @@ class TestBadInput:
 
 class TestMemory:
     def test_a_dense_pass_keeps_what_it_may_and_no_more(self, monkeypatch):
-        monkeypatch.setattr(feature_clustering, "KEPT_BYTES", 10**8)
+        monkeypatch.setattr(described, "KEPT_BYTES", 10**8)
         rng = np.random.default_rng(0)
         X = rng.normal(size=(60_000, 80)).astype(np.float32)
         model = FLS.paper(4, subspace_dim=3, n_landmarks=1000, start_size=20, landmarks=X[:1000], random_state=0)

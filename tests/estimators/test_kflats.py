@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from examples import ODD_ROWS, slow_flats
 from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
-from subspaces.estimators import kflats
+from subspaces.estimators import _flats
 from subspaces.estimators.kflats import KFlats
 from subspaces.flats import dimension as flat_dimension
 from subspaces.flats.angles import principal_angles
@@ -196,7 +196,7 @@ class TestEstimator:
 
     def test_dimensions_come_from_a_sample(self, planes, monkeypatch):
         whole = small().fit(planes[0])
-        monkeypatch.setattr(kflats, "MODEL_ROWS", 80)
+        monkeypatch.setattr(_flats, "MODEL_ROWS", 80)
         some = small().fit(planes[0])
         np.testing.assert_array_equal(whole.labels_, some.labels_)
         assert some.cluster_dims_.tolist() == [2, 2]

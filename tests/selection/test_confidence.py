@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from examples import planted_graph, ring_graph
-from subspaces.estimators._base import Draw
+from subspaces.selection.clustering import Clustering
 from subspaces.selection.confidence import (
     COIN_TOSS,
     confidence,
@@ -26,9 +26,9 @@ def random_labels(seed, n_clusters=4, n=30):
     return np.random.default_rng(seed).integers(0, n_clusters, (2, n)).astype(np.int32)
 
 
-def draw_of(P, labels):
+def draw_of(P, labels, features=None):
     """A draw with these weights (n, D) and labels (n,), all rows inliers."""
-    return Draw(csr_matrix(P), np.arange(len(P)), None, None, None, None, np.asarray(labels, np.int32))
+    return Clustering(features, csr_matrix(P), np.arange(len(P)), None, None, None, None, np.asarray(labels, np.int32))
 
 
 def separate_graph(n_clusters):

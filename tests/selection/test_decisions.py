@@ -8,8 +8,9 @@ import pytest
 
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.selection.decisions import flats_decision, partition_decision
+from subspaces.selection.partition import PartitionChoice
 from subspaces.selection.search import FlatSetting, Search
-from subspaces.spectral.partition import Partition, PartitionChoice
+from subspaces.spectral.partition import Partition
 
 LINEAR = FlatSetting(2, 6, False, True, modularity=0.4, separation=3.0, n_rows=100)
 WIDE = FlatSetting(4, 28, False, True, modularity=0.5, separation=3.1, n_rows=100)

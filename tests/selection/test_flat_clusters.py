@@ -177,7 +177,7 @@ class TestStarts:
         assert flat_code(X, [y] * 5, 2) is None
         assert len(searches) == 1
         searches.clear()
-        monkeypatch.setattr(flat_clusters, "FEW_ROWS", len(X) - 1)
+        monkeypatch.setattr(flat_clusters, "FEW_FLAT_ROWS", len(X) - 1)
         assert flat_code(X, [y] * 5, 2) is None
         assert searches == []
         # One start is not enough to be sure.

@@ -15,13 +15,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS
 from subspaces.datasets import make_subspaces
-from subspaces.estimators.fls import UNSURE_DRAWS
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection import search
 from subspaces.selection.confidence import half_opinions
 from subspaces.selection.record import Choice
+from subspaces.selection.thresholds import SURE_AGREEMENT, UNSURE_DRAWS
 from subspaces.selection.voting import named_scores, opinion
-from subspaces.spectral.partition import SURE_AGREEMENT
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}
@@ -307,9 +306,9 @@ class TestConfidence:
             heard = [*opinions, opinion(draw.psi, named_scores(draw, draw.labels, 2))]
         else:
             assert not seen
-            assert len(model._voters) == n_draws
+            assert len(model._model.voters) == n_draws
             rows = reference.unit_rows(X)
-            opinions = [voter.shares(rows) for voter in model._voters]
+            opinions = [voter.shares(rows) for voter in model._model.voters]
             inliers = np.arange(len(X))
             heard = opinions
         own = np.mean([[each[i, k] for i, k in enumerate(model.labels_)] for each in heard], axis=0)
@@ -348,11 +347,11 @@ class TestDraws:
     def test_what_is_reported_belongs_to_the_flats(self, planes, fitted):
         model = FLS(2, n_draws=3, random_state=0, **PLANES).fit(planes[0])
         best = model.choice_["draw"].chosen["draw"]
-        flats = model._voters[0].features.flats_.bases
+        flats = model._model.voters[0].features.flats_.bases
         np.testing.assert_array_equal(model.flats_.bases, flats)
         assert model.n_landmarks_ == len(flats)
         assert np.array_equal(flats, fitted.flats_.bases) == (best == 1)
-        assert model.sigma_ == model._features.sigma_
+        assert model.sigma_ == model._model.spectral.features.sigma_
         assert model.n_nearest_ == fitted.n_nearest_
 
     def test_several_only_where_halves_of_the_landmarks_do_not_agree(self, planes, fitted):
@@ -367,13 +366,13 @@ class TestDraws:
 
     def test_draws_differ(self, planes):
         model = FLS(2, n_draws=3, n_landmarks=40, random_state=0, **PLANES).fit(planes[0])
-        bases = [voter.features.flats_.bases for voter in model._voters]
+        bases = [voter.features.flats_.bases for voter in model._model.voters]
         assert not any(np.array_equal(first, second) for first, second in combinations(bases, 2))
 
     def test_a_vote_is_the_largest_mean_share(self):
         X, _ = make_subspaces((3, 3, 3), 7, points_per_subspace=60, noise=0.1, outliers=0, random_state=0)
         model = FLS(3, n_draws=3, n_landmarks=40, random_state=1, **PLANES | {"subspace_dim": 3}).fit(X)
-        votes = [voter.shares(reference.unit_rows(X)) for voter in model._voters]
+        votes = [voter.shares(reference.unit_rows(X)) for voter in model._model.voters]
         # No draw has its way everywhere.
         assert all((vote.argmax(axis=1) != model.labels_).any() for vote in votes)
         np.testing.assert_array_equal(model.labels_, sum(votes).argmax(axis=1))
@@ -424,7 +423,7 @@ class TestDraws:
             model = FLS(2, n_draws=3, random_state=0).fit(X)
         assert not any(each["votes"] for each in model.choice_["draw"].candidates)
         assert "alone" in model.choice_["draw"].reason
-        assert model._voters == []
+        assert model._model.voters == ()
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
@@ -552,8 +551,13 @@ class TestPaper:
         def refuse(*arguments, **options):
             raise AssertionError("no part of the box")
 
-        for name in ("half_confidence", "elect", "flat_partition", "decide_n_clusters", "decide_by_graph"):
-            monkeypatch.setattr(f"subspaces.estimators.fls.{name}", refuse)
+        for name in (
+            "consensus.half_confidence",
+            "consensus.elect",
+            "whole_flats.flat_partition",
+            "choosing.decide_n_clusters",
+        ):
+            monkeypatch.setattr(f"subspaces.selection.{name}", refuse)
         monkeypatch.setattr(search, "try_setting", refuse)
         np.testing.assert_array_equal(clone(paper).fit(planes[0]).labels_, paper.labels_)
         np.testing.assert_array_equal(paper.predict(planes[0]), paper.labels_)

@@ -6,9 +6,10 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces.selection import graph_count
-from subspaces.selection.graph_count import TIE, decide_by_graph
+from subspaces.selection.graph_count import decide_by_graph
 from subspaces.selection.record import Decision
 from subspaces.selection.search import FlatSetting, candidate_settings
+from subspaces.selection.thresholds import COUNT_TIE
 
 SETTINGS = [FlatSetting(2, 6, False, True), FlatSetting(2, 8, True, False)]
 
@@ -69,7 +70,7 @@ class TestDecision:
             )
             found = decide(arcs(2, 20)[0], 6, SETTINGS[:1]).chosen["n_clusters"]
             top = max(scores.values())
-            assert found == max(count for count, score in scores.items() if score >= top - TIE)
+            assert found == max(count for count, score in scores.items() if score >= top - COUNT_TIE)
 
     def test_evidence_by_hand(self):
         labels = [np.array(each) for each in ([0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1])]

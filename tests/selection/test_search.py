@@ -13,6 +13,7 @@ from subspaces.datasets import make_subspaces
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.kernels import SubspaceFeatures
 from subspaces.selection import search
+from subspaces.selection.partition import choose_partition
 from subspaces.selection.search import (
     AFFINE_MARGIN,
     DIM_TIE,
@@ -35,7 +36,7 @@ from subspaces.selection.search import (
     setting_graph,
     try_setting,
 )
-from subspaces.spectral.partition import SURE_AGREEMENT, choose_partition
+from subspaces.selection.thresholds import SURE_AGREEMENT
 
 
 def pairs(*arguments, affine=False, unit=True, **options):

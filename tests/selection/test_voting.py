@@ -12,10 +12,15 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.selection.voting import (
+from subspaces.selection.partition import PartitionChoice
+from subspaces.selection.thresholds import (
     AGREEMENT_WEIGHT,
     DOUBTFUL_GAIN,
     MEAN_MARGIN,
+    SEPARATION_MARGIN,
+    SURE_AGREEMENT,
+)
+from subspaces.selection.voting import (
     Voter,
     elect,
     is_doubtful,
@@ -23,13 +28,10 @@ from subspaces.selection.voting import (
     matched_voters,
     of_one_kind,
     opinion,
-    rank_draws,
+    rank_clusterings,
 )
 from subspaces.spectral.partition import (
-    SEPARATION_MARGIN,
-    SURE_AGREEMENT,
     Partition,
-    PartitionChoice,
     assign,
     partition_of_labels,
 )
@@ -43,8 +45,8 @@ def random_labels(seed, n_clusters=4, n=30):
 
 
 def voters_of(graphs, labels, n_clusters=3):
-    draws = [draw_of(P, own) for P, own in zip(graphs, labels, strict=True)]
-    return matched_voters([Fixed(P) for P in graphs], draws, n_clusters)
+    draws = [draw_of(P, own, Fixed(P)) for P, own in zip(graphs, labels, strict=True)]
+    return matched_voters(draws, n_clusters)
 
 
 class Fixed:
@@ -122,7 +124,7 @@ class TestRanking:
         near = truth.copy()
         near[0] = 1
         chance = np.tile([0, 1], 20)
-        found = rank_draws(self.draws([3.0, 3.2, 3.1], truth, chance, near))
+        found = rank_clusterings(self.draws([3.0, 3.2, 3.1], truth, chance, near))
         close, far = adjusted_rand_score(truth, near), adjusted_rand_score(truth, chance)
         assert found.agreements[0] == pytest.approx((close + far) / 2)
         np.testing.assert_allclose(found.support, found.separations + AGREEMENT_WEIGHT * found.agreements)
@@ -133,25 +135,25 @@ class TestRanking:
 
     def test_names_do_not_matter(self):
         truth = np.repeat([0, 1], 20)
-        found = rank_draws(self.draws([1.0, 1.0, 2.0], truth, 1 - truth, truth))
+        found = rank_clusterings(self.draws([1.0, 1.0, 2.0], truth, 1 - truth, truth))
         np.testing.assert_allclose(found.agreements, 1)
         assert found.voters.tolist() == [2, 0, 1]
 
     def test_clusters_too_small_to_be_separated_come_last(self):
         truth = np.repeat([0, 1], 20)
-        found = rank_draws(self.draws([-np.inf, -3.0], truth, truth))
+        found = rank_clusterings(self.draws([-np.inf, -3.0], truth, truth))
         assert found.best == 1
         assert np.isfinite(found.separations).all()
 
     @pytest.mark.parametrize("separation", [np.nan, -np.inf])
     def test_without_separation_agreement_decides(self, separation):
         truth, chance = np.repeat([0, 1], 20), np.tile([0, 1], 20)
-        found = rank_draws(self.draws([separation] * 3, chance, truth, truth))
+        found = rank_clusterings(self.draws([separation] * 3, chance, truth, truth))
         assert found.best == 1
         assert found.voters.tolist() == [1, 2]
 
     def test_one_draw_is_the_best(self):
-        found = rank_draws(self.draws([np.nan], np.repeat([0, 1], 20)))
+        found = rank_clusterings(self.draws([np.nan], np.repeat([0, 1], 20)))
         assert (found.best, found.voters.tolist()) == (0, [0])
 
 
@@ -247,27 +249,27 @@ class TestVoters:
         np.testing.assert_array_equal(votes.argmax(axis=1), truth)
 
     def election(self):
-        """Maps and draws, and the truth."""
+        """Clusterings, and the truth."""
         graphs, labels, truth = self.draws()
         partition = Partition(3, 2, None)
-        draws = [replace(draw_of(*each), partition=partition) for each in zip(graphs, labels, strict=True)]
-        return [Fixed(P) for P in graphs], draws, truth
+        draws = [replace(draw_of(P, own, Fixed(P)), partition=partition) for P, own in zip(graphs, labels, strict=True)]
+        return draws, truth
 
-    def test_those_who_voted_are_told(self):
-        maps, draws, truth = self.election()
-        found, voters = elect(maps, draws, 3)
+    def test_the_voters_are_returned(self):
+        draws, truth = self.election()
+        found, voters = elect(draws, 3)
         np.testing.assert_array_equal(found, truth)
-        assert [voter.features for voter in voters] == maps
+        assert [voter.features for voter in voters] == [each.features for each in draws]
 
-    def test_the_best_may_have_the_word_alone(self):
-        maps, draws, _ = self.election()
+    def test_the_best_may_decide_alone(self):
+        draws, _ = self.election()
         flat = replace(draws[0], partition=replace(draws[0].partition, flats=()))
         # Those that know one cluster only would take the others from the first.
         blind = [replace(each, labels=np.zeros_like(each.labels)) for each in draws[1:] * 2]
         for some in (draws[:1], [flat, *draws[1:]], [draws[0], *blind]):
-            found, voters = elect((maps * 2)[: len(some)], some, 3)
+            found, voters = elect(some, 3)
             np.testing.assert_array_equal(found, draws[0].labels)
-            assert voters == []
+            assert voters == ()
 
     @pytest.mark.parametrize("seed", [3, 16, 21, 28])
     def test_a_first_draw_of_chance_names_the_others_once_only(self, seed):

@@ -134,7 +134,7 @@ def check_share(name: str, value: Any) -> None:
         raise InputError(f"{name}={value!r} must be True, False or a share between 0 and 1.", parameter=name)
 
 
-def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
+def warn_if_empty(labels: Labels, n_clusters: int, remedy: str, *, stacklevel: int = 3) -> None:
     """Warn if fewer than `n_clusters` clusters have rows; `remedy` says which parameters to change."""
     # The label -1 marks outliers and is not a cluster.
     found = len(np.unique(labels[labels >= 0]))
@@ -143,7 +143,7 @@ def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
             f"Only {found} of n_clusters={n_clusters} clusters have rows: X has too few distinct rows, or no more "
             f"clusters can be distinguished; lower n_clusters, or {remedy}.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 

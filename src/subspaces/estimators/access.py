@@ -11,18 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_rows
+from subspaces.estimators._base import SpectralClusterer
+from subspaces.estimators._models import SpectralModel
 from subspaces.features import FeatureMap
 
 
 def feature_map(model: Any) -> FeatureMap | None:
     """The fitted feature map of a spectral estimator such as `FLS`; None for other models."""
-    features = getattr(model, "_features", None)
-    if not isinstance(features, FeatureMap):
+    if not isinstance(model, SpectralClusterer):
         return None
     check_is_fitted(model)
-    return features
+    spectral: SpectralModel = getattr(model._model, "spectral", model._model)
+    return spectral.features
 
 
 def prepared_rows(model: Any, X: Any) -> Array:
     """Rows (n, q) as the feature map of `model` receives them: checked, centred, projected and scaled."""
-    return model._preparation(check_rows(model, X, reset=False))
+    return model._model.preparation(check_rows(model, X, reset=False))

@@ -6,16 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
 
-from subspaces._core.arrays import Array, Labels, follow, inverse, namespace, unit_rows
-from subspaces._core.log import report
+from subspaces._core import progress
+from subspaces._core.arrays import Array, inverse, unit_rows
 from subspaces._core.threads import one_thread
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
-from subspaces.estimators._fed import FedMixin
+from subspaces.estimators._base import EmbeddingClusterer, check_n_components
+from subspaces.estimators._models import CentroidModel
 from subspaces.features.bandwidth import check_scale
 from subspaces.features.exact import gaussian_kernel
 from subspaces.rows.feed import Rows, open_feed
@@ -24,30 +22,25 @@ from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.spectral.kmeans import lloyd, nearest_centers
 from subspaces.spectral.partition import assign_embedded, vector_counts
 
-# As many centroids as the eigenproblem allows, as long as each is the mean of a few rows.
+# Largest number of centroids, rows for each of them, and smallest number, for n_centroids="auto". No kept study.
 MAX_CENTROIDS = 1000
 ROWS_PER_CENTROID = 5
 FEW_CENTROIDS = 50
+# Steps of k-means. No kept study.
 LLOYD_STEPS = 20
 # The scale of a point is its distance to this neighbour (Zelnik-Manor and Perona, 2004).
 SCALE_NEIGHBOR = 7
-# Every pair of points is tied this strongly, as a share of the mean affinity.
+# Weight added to every pair of points, as a share of the mean affinity. No kept study.
 TIE = 1e-3
+# Starts of k-means on the embedding. No kept study.
 N_STARTS = 10
 
 
-class KASP(
-    FedMixin,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    ClusterMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class KASP(EmbeddingClusterer):
     """Fast approximate spectral clustering by k-means.
 
-    k-means replaces the rows by a thousand centroids, exact spectral clustering labels these, and every row takes the
-    label of its centroid. Use it for clusters of any shape, as the simplest of the fast methods and a baseline for the
-    others: all that it knows of a row is the centroid.
+    k-means replaces the rows by up to a thousand centroids, exact spectral clustering labels these, and every row takes
+    the label of its centroid. Use it for clusters of any shape, as the simplest of the fast methods and as a baseline.
 
     Parameters
     ----------
@@ -60,12 +53,12 @@ class KASP(
         Scale of exp(-dist^2 / (2 sigma^2)). "auto" is a scale per centroid, exp(-dist^2 / (s_i s_j)), where s is the
         distance to the seventh nearest centroid.
     n_components : int or "auto", default="auto"
-        Number of eigenvectors that k-means sees, the trivial one not counted: K - 1 or K in the literature. "auto"
-        tries several, from K - 1 to about 2 K, and lets modularity choose.
+        Number of eigenvectors that k-means uses, not counting the trivial one: K - 1 or K in the literature. "auto"
+        tries several, from K - 1 to about 2 K, and takes the one with the largest modularity.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
-        Progress on stderr.
+        Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
     Attributes
     ----------
@@ -112,37 +105,52 @@ class KASP(
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
-        feed = open_feed(self, X, rng=check_random_state(self.random_state))
-        x, rng = feed.rows, feed.rng
-        self._check_parameters(x)
-        # Distances do not change when all rows move, and near the origin they lose no digits.
-        self._preparation = prepare_rows(x, center=True, unit=False, max_columns=None, moments=feed.moments)
-        rows = self._preparation(x)
-        count = self._count(len(rows))
-        report(self.verbose, "moving %d centroids", count)
-        self._centroids = choose_centroids(rows, count, rng)
-        self._cluster_centroids(rng)
-        self.labels_ = self.centroid_labels_[nearest_centers(rows, self._centroids)]
-        self.centroids_ = self._centroids + self._preparation.mean
-        warn_if_empty(self.labels_, self.n_clusters, "look at n_centroids and sigma")
-        self._deliver(feed)
-        return self
+        """Cluster the rows of `X`.
 
-    def transform(self, X: Rows) -> Array:
-        """Spectral embedding of the centroid nearest to each row of `X` (n, p), unit rows: (n, n_components_)."""
-        return self._map(X, self._embedding_of)
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
+        y : ignored
 
-    def _labels_of(self, x: Array) -> Labels:
-        return self._of_nearest(self.centroid_labels_, x)
+        Returns
+        -------
+        self : the fitted estimator
+        """
+        with progress.shown(self.verbose):
+            feed = open_feed(self, X)
+            # Distances do not change if all rows move, and near the origin they lose no digits.
+            preparation = prepare_rows(feed.rows, center=True, unit=False, max_columns=None, moments=feed.moments)
+            rows = preparation(feed.rows)
+            count = self._count(len(rows))
+            progress.stage("centroids", f"moving {count:,} centroids")
+            centroids = choose_centroids(rows, count, feed.rng)
+            progress.stage("eigenvectors", f"eigenvectors of {len(centroids):,} centroids")
+            affinity = centroid_affinity(centroids, self.sigma)
+            counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
+            values, vectors, degrees = dense_spectrum(affinity, max(counts))
+            partition = best_plain_partition(
+                vectors, degrees, values, self.n_clusters, counts=counts, n_starts=N_STARTS, rng=feed.rng
+            )
+            centroid_labels = assign_embedded(vectors, partition)
+            embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(centroids.dtype)
+            labels = centroid_labels[nearest_centers(rows, centroids)]
+            warn_if_empty(labels, self.n_clusters, "look at n_centroids and sigma")
+            return self._keep(
+                feed,
+                CentroidModel(preparation, centroids, centroid_labels, embedding),
+                labels,
+                centroids_=centroids + preparation.mean,
+                centroid_labels_=centroid_labels,
+                n_components_=partition.n_vectors,
+                _n_features_out=partition.n_vectors,
+                eigenvalues_=np.concatenate([[1.0], values]),
+            )
 
-    def _embedding_of(self, x: Array) -> Array:
-        return self._of_nearest(self._embedding, x)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _count(self, n: int) -> int:
+        """Number of centroids for `n` rows."""
+        if not is_auto(self.n_centroids):
+            return min(n, int(self.n_centroids))
+        return min(n, max(FEW_CENTROIDS, 5 * self.n_clusters, min(n // ROWS_PER_CENTROID, MAX_CENTROIDS)))
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
@@ -150,37 +158,14 @@ class KASP(
             hint = f"every one of n_clusters={self.n_clusters} clusters needs a centroid"
             check_integer("n_centroids", self.n_centroids, low=self.n_clusters, hint=hint)
         check_scale(self.sigma, x)
-        if not is_auto(self.n_components):
-            check_integer("n_components", self.n_components, low=1)
+        check_n_components(self.n_components)
 
-    def _count(self, n: int) -> int:
-        """How many centroids `n` rows get."""
-        if not is_auto(self.n_centroids):
-            return min(n, int(self.n_centroids))
-        return min(n, max(FEW_CENTROIDS, 5 * self.n_clusters, min(n // ROWS_PER_CENTROID, MAX_CENTROIDS)))
 
-    def _cluster_centroids(self, rng: np.random.RandomState) -> None:
-        """Exact spectral clustering of the centroids."""
-        report(self.verbose, "eigenvectors of %d centroids", len(self._centroids))
-        affinity = (
-            scaled_affinity(self._centroids)
-            if is_auto(self.sigma)
-            else gaussian_kernel(self._centroids, self._centroids, sigma=float(self.sigma))
-        )
-        counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
-        values, vectors, degrees = dense_spectrum(affinity, max(counts))
-        partition = best_plain_partition(
-            vectors, degrees, values, self.n_clusters, counts=counts, n_starts=N_STARTS, rng=rng
-        )
-        self.n_components_ = self._n_features_out = partition.n_vectors
-        self.eigenvalues_ = np.concatenate([[1.0], values])
-        self.centroid_labels_ = assign_embedded(vectors, partition)
-        self._embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(self._centroids.dtype)
-
-    def _of_nearest(self, values: NDArray[Any], x: Array) -> Any:
-        """The `values` (m, ...) of the centroid nearest to each row of `x` (n, p): (n, ...)."""
-        nearest = nearest_centers(self._preparation(x), self._centroids)
-        return namespace(x).take(follow(values, x), nearest, axis=0)
+def centroid_affinity(centroids: Array, sigma: float | str) -> Array:
+    """Affinity (m, m) of centroids (m, p): one scale, or with "auto" a scale for each of them."""
+    if is_auto(sigma):
+        return scaled_affinity(centroids)
+    return gaussian_kernel(centroids, centroids, sigma=float(sigma))
 
 
 def choose_centroids(x: Array, count: int, rng: np.random.RandomState) -> Array:
@@ -188,14 +173,14 @@ def choose_centroids(x: Array, count: int, rng: np.random.RandomState) -> Array:
     if count >= len(x):
         return np.unique(x, axis=0)
     start = x[rng.choice(len(x), count, replace=False)]
-    # Copies of a centre would only count as neighbours of each other.
+    # Copies of a centre would count as neighbours of each other.
     return np.unique(lloyd(x, start[None], max_iter=LLOYD_STEPS).points[0], axis=0)
 
 
 def scaled_affinity(points: Array) -> Array:
     """exp(-|x_i - x_j|^2 / (s_i s_j)) for distinct points (m, p), s the distance to a near neighbour: (m, m).
 
-    A scale per point lets dense and thin clusters stand side by side (Zelnik-Manor and Perona, NIPS 2004).
+    A scale per point suits clusters of different density (Zelnik-Manor and Perona, NIPS 2004).
     """
     distances = cdist(points, points)
     scales = np.sort(distances, axis=1)[:, min(SCALE_NEIGHBOR, len(points) - 1)]
@@ -207,14 +192,14 @@ def scaled_affinity(points: Array) -> Array:
 def dense_spectrum(affinity: Array, count: int) -> tuple[Array, Array, Array]:
     """Leading eigenvalues (q,) and eigenvectors (m, q) of a normalised affinity (m, m), and its degrees (m,).
 
-    The trivial eigenvector, the root of the degrees, is left out; q is `count`, or m where that is less.
+    The trivial eigenvector, the root of the degrees, is left out; q is `count`, or m if that is less.
     """
-    # Weak ties between all points order the pieces of a graph that falls apart: large ones come first.
+    # Weak ties between all points order the pieces of a disconnected graph: large ones come first.
     affinity = affinity + TIE * affinity.mean()
     degrees = affinity.sum(axis=1)
     scale = inverse(degrees, 0.5)
     trivial = np.sqrt(degrees / degrees.sum())
-    # Twice, so that it ends at -1: at zero it would mix with the null space.
+    # Subtracted twice, so that its eigenvalue becomes -1: at zero it would mix with the null space.
     matrix = affinity * scale[:, None] * scale - 2 * np.outer(trivial, trivial)
     size = len(matrix)
     with one_thread():

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.utils import check_random_state
-
+from subspaces._core import progress
 from subspaces._core.arrays import Array
-from subspaces._core.log import report
-from subspaces._core.validation import (
-    check_integer,
-    check_n_clusters,
-    check_option,
-    is_auto,
-    warn_if_empty,
-)
-from subspaces.estimators.kflats import FlatsClustering, check_dim, prepare
+from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto
+from subspaces.estimators._flats import FlatsClusterer, check_dim
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
@@ -23,43 +15,43 @@ from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.rows.feed import Rows, open_feed
 
 
-class LBF(FlatsClustering):
+class LBF(FlatsClusterer):
     """Local best-fit flats: the K of many local flats that fit all rows best.
 
-    Flats are fitted to neighbourhoods of random rows, as large as each row's surroundings stay flat; K of them are
-    chosen greedily so that the sum of the distances of all rows to the nearest is least. Robust to outliers, and at
-    its best where every cluster is flat as a whole. `LBF(K, subspace_dim=d, polish=False)` is the published algorithm.
+    Flats are fitted to neighbourhoods of random rows, as large as the surroundings of each row are flat; K of them are
+    chosen greedily to minimise the sum of the distances of all rows to the nearest. Use it if every cluster is flat as
+    a whole; it is robust to outliers. `LBF(K, subspace_dim=d, polish=False)` is the published algorithm.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number K of clusters. "auto" takes the number, from 1 to `max_clusters`, of flats of any dimensions that tell a
-        sample of the rows in the fewest nats, with a background for the rows that no flat reaches.
+        Number K of clusters. "auto" takes the number of flats, from 1 to `max_clusters` and of any dimensions, with the
+        shortest description of a sample of the rows; a background describes rows that no flat reaches.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the flats. "auto" tries 1 to 12 on a sample and takes the one after which the fit gains little;
-        with up to three columns also 0, points, as affine flats can be.
+        with up to three columns and affine flats also 0, points.
     n_candidates : int or "auto", default="auto"
-        Number C of candidate flats. "auto" is 70 K, as published; every distinct row gets one where there are fewer.
+        Number C of candidate flats. "auto" is 70 K, as published, or the number of distinct rows if that is less.
     neighborhood : int, "beta2" or Beta2, default="beta2"
-        How many rows a candidate is fitted to; "beta2" chooses at each, from 2 d rows on in steps of 2, or in the sizes
-        that a `Beta2` names.
+        How many rows a candidate is fitted to; "beta2" chooses the number for each, from 2 d rows on in steps of 2, or
+        among the sizes that a `Beta2` names.
     affine : bool, default=True
         Whether the flats have centres of their own or pass through the origin.
     normalize : bool, default=False
         Whether rows are scaled to unit norm.
     n_init : int, default=10
-        Number of random starts of the greedy choice, of which the least energy wins.
+        Number of random starts of the greedy choice; the least energy wins.
     polish : bool, default=True
-        Whether the chosen flats are fitted to all their rows by median K-flats. It corrects what a neighbourhood is too
-        small to show.
+        Whether the chosen flats are fitted to all their rows by median K-flats, which is more accurate than a
+        neighbourhood.
     max_clusters : int, default=10
-        Most clusters that n_clusters="auto" considers.
+        Largest number that n_clusters="auto" considers.
     max_iter : int, default=100
         Most steps of the polish.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
-        Progress on stderr.
+        Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
     Attributes
     ----------
@@ -69,14 +61,14 @@ class LBF(FlatsClustering):
         The flat of each cluster, in the coordinates of X: `flats_.centers` (K, p) and `flats_.bases` (K, p, d). Affine
         flats of rows scaled to unit norm are flats of the scaled rows.
     energy_ : float
-        Sum over rows of the distance to the nearest flat; of those at hand, at most 100,000.
+        Sum of the distances to the nearest flat, over at most 100,000 rows.
     n_clusters_, subspace_dim_, n_candidates_ : int
-        What was used.
+        The values in use.
     cluster_dims_ : ndarray of shape (K,)
-        Dimension of the flat that each cluster needs by the shortest description of its rows, outliers left out; what
-        is beyond counts as noise. It may be below or above `subspace_dim_`, which all flats share.
+        Dimension of each cluster by the shortest description of its rows, without outliers. It may be below or above
+        `subspace_dim_`, which all flats share.
     choice_ : Choice
-        What was decided, "n_clusters" and "subspace_dim" where they were "auto", with the evidence for each candidate.
+        The decisions "n_clusters" and "subspace_dim", if they were "auto", with the evidence for each candidate.
     n_iter_ : int
         Steps of the polish; 1 without it.
     n_features_in_, feature_names_in_ :
@@ -130,28 +122,40 @@ class LBF(FlatsClustering):
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
-        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
-        rng = feed.rng
-        self._check_parameters(feed.rows)
-        rows = prepare(feed.rows, unit=self.normalize)
-        dim = self._choose_size(rows, rng)
-        count = CANDIDATES_PER_CLUSTER * self.n_clusters_ if is_auto(self.n_candidates) else int(self.n_candidates)
-        candidates = candidate_flats(
-            rows, count, dim, affine=self.affine, rng=rng, neighborhood=as_neighborhood(self.neighborhood)
-        )
-        self.n_candidates_ = len(candidates)
-        report(self.verbose, "choosing %d of %d flats of dimension %d", self.n_clusters_, self.n_candidates_, dim)
-        table = distance_table(rows, candidates, self.n_clusters_, rng)
-        flats = candidates[choose_flats(table, self.n_clusters_, n_starts=self.n_init, rng=rng).index]
-        if self.polish:
-            fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
-        else:
-            fit = assign_to_flats(rows, flats)
-        self._keep(rows, fit, rng)
-        warn_if_empty(self.labels_, self.n_clusters_, "look at subspace_dim and n_candidates")
-        self._deliver(feed)
-        return self
+        """Cluster the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
+        y : ignored
+
+        Returns
+        -------
+        self : the fitted estimator
+        """
+        with progress.shown(self.verbose):
+            feed = open_feed(self, X, min_features=2)
+            rows = self._prepared(feed.rows)
+            n_clusters, dim, choice = self._choose_size(rows, feed.rng)
+            count = CANDIDATES_PER_CLUSTER * n_clusters if is_auto(self.n_candidates) else int(self.n_candidates)
+            sizes = as_neighborhood(self.neighborhood)
+            candidates = candidate_flats(rows, count, dim, affine=self.affine, rng=feed.rng, neighborhood=sizes)
+            progress.stage("choosing flats", f"choosing {n_clusters} of {len(candidates):,} flats of dimension {dim}")
+            table = distance_table(rows, candidates, n_clusters, feed.rng)
+            flats = candidates[choose_flats(table, n_clusters, n_starts=self.n_init, rng=feed.rng).index]
+            if self.polish:
+                fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
+            else:
+                fit = assign_to_flats(rows, flats)
+            return self._keep_flats(
+                feed,
+                rows,
+                fit,
+                choice,
+                loss="median",
+                remedy="look at subspace_dim and n_candidates",
+                n_candidates_=len(candidates),
+            )
 
     def _check_parameters(self, x: Array) -> None:
         for name in ("n_init", "max_clusters", "max_iter"):

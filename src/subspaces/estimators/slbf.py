@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
-
-from subspaces._core.arrays import Array, Labels, follow, to_host
-from subspaces._core.log import report
-from subspaces._core.progress import shown
-from subspaces._core.validation import (
-    check_integer,
-    check_n_clusters,
-    check_option,
-    is_auto,
-    warn_if_empty,
-)
-from subspaces.estimators._fed import FedMixin
-from subspaces.estimators.kflats import check_dim, prepare
-from subspaces.flats.affinity import flat_affinity, flat_scales, labels_by_votes
+from subspaces._core import progress
+from subspaces._core.arrays import Array, Labels, unit_rows
+from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto, warn_if_empty
+from subspaces.estimators._base import Clusterer
+from subspaces.estimators._flats import check_dim
+from subspaces.estimators._models import FlatVotesModel
+from subspaces.flats.affinity import flat_affinity, flat_scales
 from subspaces.flats.dimension import choose_dim
 from subspaces.flats.kflats import rounding
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, rows_to_fit
@@ -28,12 +19,12 @@ from subspaces.rows.preparation import labels_of_copies
 from subspaces.spectral.graph import spectral_labels
 
 
-class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SLBF(Clusterer):
     """Spectral clustering by local best-fit flats.
 
-    A flat is fitted to the neighbourhood of every row; two rows are alike where each lies near the flat of the other.
-    The graph of the most alike rows is cut by spectral clustering. Use it where clusters are curved, so that no single
-    flat fits one, and n is at most some ten thousand: time grows with n^2, memory with n p d.
+    A flat is fitted to the neighbourhood of every row; two rows are similar if each lies near the flat of the other.
+    Spectral clustering cuts the graph of the most similar rows. Use it if clusters are curved, so that no single flat
+    fits one, and n is at most some ten thousand: time grows with n^2, memory with n p d.
 
     Parameters
     ----------
@@ -42,8 +33,8 @@ class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     subspace_dim : int or "auto", default="auto"
         Dimension d of the flats. "auto" takes the one after which K flats fit the rows hardly better.
     neighborhood : int, "beta2" or Beta2, default="beta2"
-        How many rows a flat is fitted to; "beta2" chooses at each, from 2 d rows on in steps of 2, or in the sizes that
-        a `Beta2` names.
+        How many rows a flat is fitted to; "beta2" chooses the number for each, from 2 d rows on in steps of 2, or among
+        the sizes that a `Beta2` names.
     n_nearest : int, default=20
         How many of its largest weights each row keeps.
     scale : {"residual", "published"}, default="residual"
@@ -57,7 +48,7 @@ class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
-        Progress on stderr.
+        Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
     Attributes
     ----------
@@ -113,47 +104,48 @@ class SLBF(FedMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None) -> Self:
-        """Cluster the rows of `X` (n, p): an array, or whatever `subspaces.open_rows` takes."""
-        feed = open_feed(self, X, rng=check_random_state(self.random_state), min_features=2)
-        x, rng = feed.rows, feed.rng
-        self._check_parameters(x)
-        self._unit = self.normalize
-        rows = prepare(x, unit=self._unit)
-        dim = self.subspace_dim
-        if is_auto(dim):
-            with shown(self.verbose):
+        """Cluster the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
+        y : ignored
+
+        Returns
+        -------
+        self : the fitted estimator
+        """
+        with progress.shown(self.verbose):
+            feed = open_feed(self, X, min_features=2)
+            rows, rng = unit_rows(feed.rows) if self.normalize else feed.rows, feed.rng
+            dim = int(self.subspace_dim) if not is_auto(self.subspace_dim) else None
+            if dim is None:
                 dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng)
-        self.subspace_dim_ = int(dim)
-        report(self.verbose, "fitting %d flats of dimension %d", len(rows), self.subspace_dim_)
-        self.flats_, residuals = local_flats(
-            rows_to_fit(rows, self.subspace_dim_),
-            rows,
-            self.subspace_dim_,
-            as_neighborhood(self.neighborhood),
-            affine=self.affine,
-        )
-        self._scales = flat_scales(residuals, rounding(rows, self.affine), squared=self.scale == "published")
-        with shown(self.verbose):
-            self.affinity_matrix_ = flat_affinity(rows, self.flats_, self._scales, n_nearest=self.n_nearest)
-        copies = labels_of_copies(rows, self.n_clusters)
-        # Where only copies can share a cluster, these do.
-        self._voices = spectral_labels(self.affinity_matrix_, self.n_clusters, rng=rng) if copies is None else copies
-        self.labels_ = self._voices
-        warn_if_empty(self.labels_, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
-        self._deliver(feed)
-        return self
+            progress.stage("fitting flats", f"fitting {len(rows):,} flats of dimension {dim}")
+            sizes = as_neighborhood(self.neighborhood)
+            flats, residuals = local_flats(rows_to_fit(rows, dim), rows, dim, sizes, affine=self.affine)
+            scales = flat_scales(residuals, rounding(rows, self.affine), squared=self.scale == "published")
+            affinity = flat_affinity(rows, flats, scales, n_nearest=self.n_nearest)
+            labels = labels_of_copies(rows, self.n_clusters)
+            if labels is None:
+                labels = spectral_labels(affinity, self.n_clusters, rng=rng)
+            warn_if_empty(labels, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
+            return self._keep(
+                feed,
+                FlatVotesModel(flats, bool(self.normalize), scales, labels, self.n_nearest),
+                labels,
+                flats_=flats,
+                affinity_matrix_=affinity,
+                subspace_dim_=dim,
+            )
 
     def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), by a vote of its nearest flats.
 
-        A new row has no flat, so weights are those of its distances to the flats of `fit`. The cut of the graph sees
-        more than this: a row of `fit` can get another label than in `labels_`.
+        A new row has no flat of its own, so it is labelled by its distances to the flats of `fit`. A row of `fit` can
+        get another label than in `labels_`, which comes from the graph.
         """
         return super().predict(X)
-
-    def _labels_of(self, x: Array) -> Labels:
-        rows = prepare(to_host(x), unit=self._unit)
-        return follow(labels_by_votes(rows, self.flats_, self._scales, self._voices, n_nearest=self.n_nearest), x)
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)

@@ -1,8 +1,8 @@
-"""Rows on a Dask cluster: every block is a task where it lies, sums are added up in a tree, labels stay lazy.
+"""Rows on a Dask cluster: each block is a task on its worker, sums are added in a tree, labels stay lazy.
 
-Whatever scheduler Dask would use is used: that of the user's `Client` if there is one, else the threads of this
-process. A worker that dies takes its blocks with it, and Dask computes those again. Every pass computes the rows anew:
-users whose cluster has room for them may `persist()` them first.
+The scheduler is the one Dask chooses: that of the user's `Client` if there is one, else threads of this process. Blocks
+of a worker that dies are computed again. Every pass computes the rows again; `persist()` them first if the cluster has
+the memory.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from subspaces._core.arrays import Array, Indices, namespace, to_host
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_range
 from subspaces.rows.checks import block_dtype, check_shape
-from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, lean
+from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction
 from subspaces.rows.recut import rows_at
 
-# How many sums are added up by one task.
+# Number of sums that one task adds.
 FAN_IN = 8
 
 BlockSums = tuple[NDArray[Any], ...]
@@ -35,13 +35,13 @@ class DaskFeed(BlockFeed):
         # The number of rows may not be known.
         check_shape((0, *x.shape[1:]), "X")
         self.dtype = block_dtype(x.dtype, "X")
-        # Every row is whole in its block.
+        # One chunk holds whole rows.
         self._x = x.rechunk({1: -1}).astype(self.dtype)
         self.n_columns = int(x.shape[1])
 
     def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
         if np.isnan(self._x.chunks[0]).any():
-            # On a copy: the user's own array is not to change.
+            # On a copy, because compute_chunk_sizes changes the array in place.
             self._x = self._x.copy().compute_chunk_sizes()
         super().draw(estimator, rng)
 
@@ -58,7 +58,7 @@ class DaskFeed(BlockFeed):
         return found
 
     def map(self, function: BlockFunction) -> Any:
-        like = _of_rows(self._no_rows(), lean(function))
+        like = _of_rows(self._no_rows(), function)
         shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (self._x.chunks[0], (like.shape[1],))}
         return self._x.map_blocks(_of_rows, function=_shared(function), dtype=like.dtype, meta=like, **shape)
 
@@ -115,23 +115,23 @@ def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
 
 
 def _shared(function: BlockFunction) -> Any:
-    """`function` as a task that all others take it from: it goes to each worker once, and not with each block."""
+    """`function` as a task of its own, so that it is sent to each worker once and not with each block."""
     import dask
 
-    return dask.delayed(lean(function), pure=False)
+    return dask.delayed(function, pure=False)
 
 
 def _of_rows(x: Array, function: BlockFunction) -> Any:
-    """What `function` gives for the rows of a block (b, p), which are checked first and may be none."""
+    """The result of `function` for the rows of a block (b, p), checked first; the block may be empty."""
     if x.shape[0]:
         check_range(x, are_all=False)
         return function(x)
-    # What the result is like is seen from one row.
+    # One row shows the shape and dtype of the result.
     return function(namespace(x).zeros((1, x.shape[1]), dtype=x.dtype))[:0, ...]
 
 
 def _sums_of(function: BlockFunction, x: Array) -> BlockSums | None:
-    """Sums over one block, on the host; none for a block without rows."""
+    """Sums over one block, on the host; None for an empty block."""
     if not x.shape[0]:
         return None
     check_range(x, are_all=False)

@@ -1,8 +1,8 @@
-"""Rows wherever they are: a sample of them here, sums over all of them, and a result for each.
+"""Rows wherever they are: a sample in memory, sums over all rows, and a result for each row.
 
-An estimator decides everything on the rows of a `Feed`, which are all there are, or a sample where they are many. What
-it needs of all rows are sums over blocks and functions of each block, and how these are computed is the business of the
-feed: in this process, from an array or from files (`SourceFeed`), or on a cluster (`_dask.py`).
+An estimator makes all decisions on the rows of a `Feed`: all rows, or a sample if there are many. From the other rows
+it needs sums over blocks and functions of each block. How these are computed depends on where the rows are: in this
+process, from an array or from files (`SourceFeed`), or on a cluster (`DaskFeed`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import copy
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from subspaces._core.arrays import (
@@ -40,52 +42,59 @@ from subspaces.rows.open import is_source, open_rows
 from subspaces.rows.prefetch import prefetched
 from subspaces.rows.source import FeedOptions, RowSource
 
-# Everything is decided on at most this many rows; all others take part in sums and are labelled.
+# All decisions are made on at most this many rows; the others take part in sums and are labelled. No kept study.
 FIT_ROWS = 100_000
-# A sample of rows that are not in memory takes at most this share of the memory limit, since rows are copied, projected
-# and scaled; but it is never smaller than the second number.
+# A sample of rows that are not in memory takes at most this share of the memory limit, because rows are copied,
+# projected and scaled; but it has at least LEAST_ROWS rows. No kept study.
 SAMPLE_SHARE = 8
 LEAST_ROWS = 1000
-# Moments are summed about the mean of this many rows: near the mean of all, sums of squares lose no digits.
+# Moments are summed about the mean of this many rows: near the mean of all rows, sums of squares lose no digits.
 ORIGIN_ROWS = 1000
-# Attributes of estimators that tell something of each row beside its label; only of those at hand.
-PER_ROW = ("outlier_scores_", "confidence_")
 NO_ROWS = "X has no rows: a minimum of 1 is required."
 
-# What estimators take: an array, or whatever `open_rows` opens.
+# Rows as estimators take them: an array, or anything that `open_rows` opens.
 Rows: TypeAlias = Any
 # A function of a block of rows (b, p), in the library and on the device of the block.
 BlockFunction: TypeAlias = Callable[[Array], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of the rows that an estimator was fitted to."""
+
+    count: int
+    names: NDArray[np.object_] | None  # (count,)
 
 
 class Feed(ABC):
     """The rows that an estimator was given."""
 
     n_rows: int
-    rows: Array  # (m, p), NumPy: all of them, or a sample
-    is_sampled: bool  # whether there are more rows than those
-    moments: Moments | None = None  # of all rows, where there are more than those, which know their own
-    rng: np.random.RandomState  # of every draw
+    rows: Array  # (m, p): all of them, or a sample; NumPy unless `open_feed` was asked to leave them on their device
+    is_sampled: bool  # whether there are more rows than `rows`
+    columns: Columns
+    moments: Moments | None = None  # of all rows, if `rows` is a sample
+    rng: np.random.RandomState  # for every random draw of the fit
 
     @abstractmethod
     def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
-        """The sums over all blocks of what `function` returns for each, several arrays; `name` tells passes apart."""
+        """Sums over all blocks of the arrays that `function` returns for each; `name` identifies the pass."""
 
     @abstractmethod
     def map(self, function: BlockFunction) -> Any:
-        """What `function` returns for the rows of each block, one after another, where the rows are."""
+        """The results of `function` for all blocks, concatenated, where the rows are."""
 
     def label(self, function: BlockFunction) -> Any:
-        """The labels that `function` returns for the rows of each block, where the rows are or labels are wanted."""
+        """The labels that `function` returns for all blocks, where the rows are or where labels are to be written."""
         return self.map(function)
 
     def deliver(self, labels: NDArray[Any]) -> Any:
-        """NumPy `labels` of all rows, which are at hand, where the rows came from or labels are wanted."""
+        """NumPy `labels` of all rows, moved to where the rows are or where labels are to be written."""
         return labels
 
 
 class ArrayFeed(Feed):
-    """Rows that are all here, in one block."""
+    """Rows of one array, in one block."""
 
     is_sampled = False
 
@@ -102,7 +111,7 @@ class ArrayFeed(Feed):
 
 
 class BlockFeed(Feed):
-    """Rows in blocks; after `draw` their moments are known, and a sample is here, or all of them if they are few."""
+    """Rows in blocks; `draw` computes their moments and takes a sample, or all rows if there are few."""
 
     n_columns: int
     column_names: tuple[str, ...] | None
@@ -110,15 +119,15 @@ class BlockFeed(Feed):
     sample_bytes: float = FeedOptions().memory_limit / SAMPLE_SHARE
 
     def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
-        """Walk over all rows once, then take the rows to decide on."""
+        """Pass over all rows once, then take the rows that decisions are made on."""
         self.rng = rng
         known = self._known_rows()
         if known:
-            # Before anything is read: zeros that take no memory have the shape of the rows.
+            # Check parameters before anything is read: zeros of the right shape, which take no memory.
             estimator._check_parameters(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
         self._begin(estimator)
         if known is not None and 0 < known <= self._sample_size():
-            # Few rows: they are all that is read.
+            # Few rows: read them all.
             self.is_sampled, self.n_rows = False, known
             self.rows = self._take(np.arange(known))
             check_range(self.rows)
@@ -139,7 +148,7 @@ class BlockFeed(Feed):
         check_range(self.rows)
 
     def _begin(self, estimator: BaseEstimator) -> None:
-        """What is to be done before the first pass."""
+        """Prepare the first pass."""
 
     def _sample_size(self) -> int:
         room = self.sample_bytes / (self.n_columns * self.dtype.itemsize)
@@ -147,7 +156,7 @@ class BlockFeed(Feed):
 
     @abstractmethod
     def _known_rows(self) -> int | None:
-        """The number of rows, where it is known without a pass."""
+        """The number of rows; None if only a pass over them can tell."""
 
     @abstractmethod
     def _first_rows(self, count: int) -> Array:
@@ -159,15 +168,15 @@ class BlockFeed(Feed):
 
 
 class SourceFeed(BlockFeed):
-    """Rows that are read in blocks by this process, each block while the one before is worked on."""
+    """Rows that this process reads in blocks, each block while the one before is processed."""
 
     def __init__(self, source: RowSource, *, in_memory: bool = False) -> None:
         self._source, self._options = source, source.options
         if source.options.device is not None:
-            # A device that is not there is told before anything is read.
+            # Refuse a missing device before anything is read.
             to_device(np.zeros((1, 1), np.float32), source.options.device)
         self.n_columns, self.column_names, self.dtype = source.n_columns, source.column_names, source.dtype
-        # Nobody sets a limit for rows that are in memory already.
+        # The memory limit does not concern rows that are in memory already.
         self.sample_bytes = np.inf if in_memory else source.options.memory_limit / SAMPLE_SHARE
         self._checkpoint: Checkpoint | None = None
         self._passes: Counter[str] = Counter()
@@ -175,7 +184,7 @@ class SourceFeed(BlockFeed):
     def _begin(self, estimator: BaseEstimator) -> None:
         folder = self._options.checkpoint
         if self._options.labels is not None:
-            # A file that is there already is a result of the run that goes on, or none of ours.
+            # An existing file may be overwritten only if it belongs to the run that is resumed.
             check_label_path(self._options.labels, overwrite=folder is not None and has_begun(folder))
         if folder is not None:
             self._checkpoint = Checkpoint(folder, estimator, self._source, self.rng)
@@ -219,7 +228,7 @@ class SourceFeed(BlockFeed):
         return np.load(path, mmap_mode="r")
 
     def _write(self, function: BlockFunction) -> NDArray[np.int32]:
-        """Labels written as they are found; the file is there when all of them are."""
+        """Labels written block by block; the file appears when all of them are written."""
         path, kept = self._options.labels, self._checkpoint is not None
         if path is None:
             assert self._checkpoint is not None
@@ -230,7 +239,7 @@ class SourceFeed(BlockFeed):
         if over and path.exists():
             return np.load(path, mmap_mode="r")
         if over or not partial_path(path).exists():
-            # What was written has been removed.
+            # The partial file has been removed: begin again.
             done = row = 0
         count = self._count()
         with (
@@ -241,7 +250,7 @@ class SourceFeed(BlockFeed):
                 labels = to_host(function(block))
                 writer.write(row, labels)
                 row += len(labels)
-                # A writer that resumes needs something to write.
+                # A resumed writer must have something left to write.
                 if row < count:
                     self._keep("labels", number, (np.asarray(row),), before=writer.flush)
         self._keep("labels", 0, (np.asarray(row),), over=True)
@@ -255,18 +264,18 @@ class SourceFeed(BlockFeed):
             self._checkpoint.save(name, done, sums, **options)
 
     def _count(self) -> int:
-        """The number of rows, by a pass if need be."""
+        """The number of rows, counted by a pass if necessary."""
         known = getattr(self, "n_rows", self._source.n_rows)
         return sum(int(block.shape[0]) for block in self._source.blocks()) if known is None else known
 
     def _blocks(self, start: int = 0) -> Iterator[Array]:
-        """Blocks of checked rows from number `start` on, where they are to be worked on."""
+        """Blocks of checked rows from number `start` on, on the device they are to be processed on."""
         for block in self._source.blocks(start):
             if self._options.device is not None:
                 block = to_device(to_host(block), self._options.device)
             check_range(block, are_all=False)
             yield block
-            # Not to be held while the next one is read.
+            # Release it before the next one is read.
             del block
 
     def _known_rows(self) -> int | None:
@@ -281,26 +290,44 @@ class SourceFeed(BlockFeed):
         return to_host(self._source.take(index))
 
 
-def open_feed(
-    estimator: BaseEstimator, X: Rows, *, rng: np.random.RandomState | None = None, min_features: int = 1
-) -> Feed:
-    """The rows of `X` for an estimator: to be fitted, with a generator `rng`, or already fitted."""
-    fits = rng is not None
-    feed = _block_feed(X)
+def open_feed(estimator: BaseEstimator, X: Rows, *, min_features: int = 1, on_device: bool = False) -> Feed:
+    """The rows of `X` to fit an estimator to; the estimator itself is not changed.
+
+    With `on_device`, an array of another library than NumPy stays where it is, as one block.
+    """
+    # Validation writes the number and names of columns to the estimator it is given: to this copy.
+    probe = copy.copy(estimator)
+    rng = check_random_state(estimator.random_state)
+    feed = None if on_device and is_device_array(X) else _block_feed(X)
     if feed is not None:
-        check_columns(estimator, feed.n_columns, feed.column_names, reset=fits, min_features=min_features)
+        check_columns(probe, feed.n_columns, feed.column_names, reset=True, min_features=min_features)
     else:
-        x = check_rows(estimator, numeric_columns(X), reset=fits, min_features=min_features)
-        if len(x) <= FIT_ROWS or not fits:
-            return ArrayFeed(x, rng)
-        feed = SourceFeed(open_rows(x), in_memory=True)
-    if rng is not None:
+        x = check_rows(probe, numeric_columns(X), reset=True, min_features=min_features, device=on_device)
+        if x.shape[0] > FIT_ROWS and is_host(x) and not on_device:
+            feed = SourceFeed(open_rows(x), in_memory=True)
+    found: Feed
+    if feed is None:
+        estimator._check_parameters(x)
+        found = ArrayFeed(x, rng)
+    else:
         feed.draw(estimator, rng)
+        estimator._check_parameters(feed.rows)
+        found = feed
+    found.columns = Columns(probe.n_features_in_, getattr(probe, "feature_names_in_", None))
+    return found
+
+
+def open_new_rows(estimator: BaseEstimator, X: Rows) -> Feed:
+    """The rows of `X` for a fitted estimator, checked against the columns it was fitted to."""
+    feed = _block_feed(X)
+    if feed is None:
+        return ArrayFeed(check_rows(estimator, numeric_columns(X), reset=False), None)
+    check_columns(estimator, feed.n_columns, feed.column_names, reset=False)
     return feed
 
 
 def _block_feed(X: Rows) -> BlockFeed | None:
-    """The rows of `X` in blocks; None where it is an array of NumPy, or what becomes one."""
+    """The rows of `X` in blocks; None if it is a NumPy array or becomes one."""
     if is_dask(X):
         from subspaces.rows.dask import DaskFeed
 
@@ -310,17 +337,6 @@ def _block_feed(X: Rows) -> BlockFeed | None:
     return SourceFeed(open_rows(X), in_memory=True) if is_device_array(X) else None
 
 
-def lean(function: BlockFunction) -> BlockFunction:
-    """A method of an estimator as that of a copy without what it knows of single rows, to be sent elsewhere."""
-    estimator = getattr(function, "__self__", None)
-    if estimator is None:
-        return function
-    light = copy.copy(estimator)
-    for name in ("labels_", *PER_ROW):
-        light.__dict__.pop(name, None)
-    return getattr(light, function.__name__)
-
-
 def _plus(total: Any, found: Any) -> Any:
-    """One more block; a total that was kept on disk goes where the blocks are."""
+    """Add one more block; a total that was kept on disk moves to where the blocks are."""
     return (follow(total, found) if is_host(total) else total) + found

@@ -1,4 +1,4 @@
-"""What happens to rows before anything else: centring, projection, scaling to unit norm."""
+"""Preparation of rows inside an estimator: centring, projection on principal directions, scaling to unit norm."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from subspaces._core.pca import n_used_directions, principal_directions, scatter
 from subspaces.flats.flats import Flats
 from subspaces.rows.moments import Moments
 
-# Beyond this many columns rows are projected on their leading principal directions: the rest is mostly noise, and
-# costs time.
+# Rows of more columns are projected on their leading principal directions: the rest is mostly noise. study_regime.
 MAX_COLUMNS = 80
-# A mean this many standard errors away from the origin is no accident of sampling; one this near is no accident either.
+# A mean farther from the origin than this many standard errors is an offset of the measurement, which is removed; a
+# mean nearer than the second number shows that the rows were centred before. study_regime.
 FAR_OFFSET = 4.0
 NEAR_OFFSET = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class RowPreparation:
-    """The map from a user's rows (n, p) to the rows the method works on (n, q)."""
+    """The map from rows (n, p) of a user to rows (n, q) that a method works on."""
 
-    mean: Array  # (p,), zero when rows are not centred
+    mean: Array  # (p,), zero if rows are not centred
     directions: Array | None  # (p, q) orthonormal, or None for no projection
-    unit: bool
+    unit: bool  # whether rows are scaled to unit norm
 
     def __call__(self, x: Array) -> Array:
         """Prepared rows (n, q)."""
@@ -38,13 +38,51 @@ class RowPreparation:
     def restore(self, flats: Flats) -> Flats:
         """Flats of the prepared space as flats of the user's space.
 
-        Exact, but for affine flats of rows scaled to unit norm, which are no flats before scaling: they are
-        given as the flats of the unscaled rows that have the same centres and directions.
+        Exact except for affine flats of rows scaled to unit norm, which are not flats before scaling: these are given
+        as the flats of the unscaled rows with the same centres and directions.
         """
         if self.directions is None:
             return Flats(flats.centers + self.mean, flats.bases)
         bases = np.einsum("pq,mqd->mpd", self.directions, flats.bases)
         return Flats(flats.centers @ self.directions.T + self.mean, bases)
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """How rows are centred and projected."""
+
+    center: bool | None = None  # None centres if the mean is farther from the origin than chance explains
+    max_columns: int | None = MAX_COLUMNS  # None never projects
+    min_columns: int = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedRows:
+    """Rows centred and projected, but not scaled."""
+
+    rows: Array  # (n, q)
+    preparation: RowPreparation  # with unit=False
+    centered: bool  # whether the mean was subtracted
+    at_origin: bool  # whether the mean of the given rows lies at the origin up to chance
+
+    def scaled(self, unit: bool) -> Array:
+        """The rows (n, q), scaled to unit norm if `unit`."""
+        return unit_rows(self.rows) if unit else self.rows
+
+
+def prepare(x: Array, options: RowOptions, moments: Moments | None = None) -> PreparedRows:
+    """Rows of `x` (n, p) centred and projected; if `x` is a sample, `moments` are those of all rows."""
+    offset = mean_offset(x, moments)
+    center = offset > FAR_OFFSET if options.center is None else options.center
+    preparation = prepare_rows(
+        x,
+        center=center,
+        unit=False,
+        max_columns=options.max_columns,
+        min_columns=options.min_columns,
+        moments=moments,
+    )
+    return PreparedRows(preparation(x), preparation, bool(center), NEAR_OFFSET < offset < FAR_OFFSET)
 
 
 def prepare_rows(
@@ -58,9 +96,8 @@ def prepare_rows(
 ) -> RowPreparation:
     """The preparation of `x` (n, p) with the given choices.
 
-    With `max_columns`, rows are projected where p exceeds it, and where columns that are constant, or sums of others,
-    leave directions that no row uses; at least `min_columns` are kept. Where `x` is a sample, `moments` are those of
-    all rows.
+    With `max_columns`, rows are projected if p exceeds it, or if constant or dependent columns leave directions that no
+    row uses; at least `min_columns` are kept. If `x` is a sample, `moments` are those of all rows.
     """
     n, p = x.shape
     mean = column_means(x, moments) if center else np.zeros(p, x.dtype)
@@ -76,7 +113,7 @@ def prepare_rows(
 
 
 def prepared_columns(n_rows: int, n_columns: int, max_columns: int | None = MAX_COLUMNS) -> int:
-    """How many columns prepared rows have: fewer rows than columns span no more, and a subspace needs two."""
+    """Number of columns of prepared rows: n rows span at most n directions, and a subspace needs two."""
     if max_columns is None or n_columns <= max_columns:
         return n_columns
     return min(max_columns, max(2, n_rows))
@@ -86,8 +123,8 @@ def mean_offset(x: Array, moments: Moments | None = None) -> float:
     """Distance of the mean of the rows of `x` (n, p), or of those with these `moments`, from the origin, in standard
     errors.
 
-    Rows drawn from subspaces through the origin give about one, and moving them by it would only blur them. Much more
-    is an offset of the measurement, to be removed. Next to nothing means that someone has centred the rows.
+    Rows drawn from subspaces through the origin give about one, and centring would only blur them. Much more is an
+    offset of the measurement. Nearly zero means that the rows were centred before.
     """
     n = len(x) if moments is None else moments.n_rows
     mean = column_means(x, moments).astype(np.float64)
@@ -100,7 +137,7 @@ def mean_offset(x: Array, moments: Moments | None = None) -> float:
 
 
 def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
-    """Labels (n,) by which only equal rows of `x` (n, p) share a cluster, where there are no more distinct rows."""
+    """Labels (n,) in which only equal rows of `x` (n, p) share a cluster; None if there are more distinct rows."""
     copies = np.unique(x, axis=0, return_inverse=True)[1].astype(np.int32)
     return copies if copies.max() < n_clusters else None
 

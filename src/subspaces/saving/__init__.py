@@ -129,9 +129,9 @@ def _check_works(model: Any, sizes: set[int]) -> None:
     row = np.zeros((1, p))
     try:
         with np.errstate(all="ignore"):
-            prepares = getattr(model, "_prepared", None)
-            labels = model._labels_of(row) if prepares is None else np.zeros(1)
-            embeds = getattr(model, "_embedding_of", prepares)
+            prepares = getattr(model, "_prepared", None) if not hasattr(model, "_model") else None
+            labels = model._model.labels(row) if prepares is None else np.zeros(1)
+            embeds = getattr(getattr(model, "_model", None), "embedding", prepares)
             embedding = None if embeds is None else embeds(row)
     except Exception as error:
         raise Damaged(f"its parts do not fit together ({type(error).__name__}: {error!s:.200})") from None

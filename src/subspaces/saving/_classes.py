@@ -16,14 +16,14 @@ ESTIMATORS = {
     "FourierSpectralClustering": "subspaces.estimators.fourier",
     "KASP": "subspaces.estimators.kasp",
     "KFlats": "subspaces.estimators.kflats",
-    "KernelSpectralClustering": "subspaces.estimators.fourier",
+    "KernelSpectralClustering": "subspaces.estimators.kernel",
     "LBF": "subspaces.estimators.lbf",
     "LandmarkSpectralClustering": "subspaces.estimators.landmark",
-    "NystromSpectralClustering": "subspaces.estimators.landmark",
+    "NystromSpectralClustering": "subspaces.estimators.nystrom",
     "Preparation": "subspaces.rows",
     "SLBF": "subspaces.estimators.slbf",
     "SSC": "subspaces.estimators.ssc",
-    "SSSC": "subspaces.estimators.ssc",
+    "SSSC": "subspaces.estimators.sssc",
 }
 # What estimators hold: objects with parameters, and frozen dataclasses.
 PARTS = {
@@ -47,6 +47,18 @@ PARTS = {
     "RowPreparation": "subspaces.rows.preparation",
     "Search": "subspaces.selection.search",
     "Spectrum": "subspaces.spectral.spectrum",
+    **dict.fromkeys(
+        (
+            "SpectralModel",
+            "SubspaceModel",
+            "FlatsModel",
+            "FlatVotesModel",
+            "NearestFlatModel",
+            "ResidualModel",
+            "CentroidModel",
+        ),
+        "subspaces.estimators._models",
+    ),
     "Voter": "subspaces.selection.voting",
 }
 HOMES = {**ESTIMATORS, **PARTS}

@@ -1,1 +1,15 @@
-"""Every decision that is made without labels."""
+"""Every decision that is made without labels.
+
+- `choosing`: the one entry `choose`, from rows and `Asked` to a frozen `Setting`; calls the searches below
+- `search`: how landmark flats are fitted; `flat_count`, `graph_count`: the number of clusters
+- `partition`: which cut of the graph; `clustering`: one clustering of the rows; `whole_flats`: K flats instead of a cut
+- `confidence`, `voting`, `consensus`: whether other landmarks agree
+- `record`, `decisions`: what was chosen and why (`choice_`)
+- `thresholds`: all numbers that change results
+"""
+
+from subspaces.selection.choosing import choose
+from subspaces.selection.record import Choice, Decision
+from subspaces.selection.setting import Asked, Setting
+
+__all__ = ["Asked", "Choice", "Decision", "Setting", "choose"]

@@ -1,9 +1,9 @@
-"""How sure a clustering is of its labels: would other landmarks have given the same?
+"""Confidence in labels: would other landmarks give the same clusters?
 
-An opinion is a second clustering of the same rows, from other landmarks, whose clusters are named after the ones they
-share most rows with. Halves of the landmarks at hand are such other landmarks, and cost no new distances. Confidence in
-a row is the mean share of its landmarks that belong to its own cluster, by each half and by all landmarks together;
-confidence in all of it is the mean adjusted Rand index between the labels and the opinions of halves.
+An opinion is a second clustering of the same rows from other landmarks, with matching names of clusters. Halves of the
+landmarks serve as other landmarks and need no new distances. The confidence in a row is the mean share of its landmarks
+that belong to its own cluster, over the halves and all landmarks together. The overall agreement is the mean adjusted
+Rand index between the labels and the opinions of the halves.
 """
 
 from __future__ import annotations
@@ -20,63 +20,48 @@ from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
-from subspaces.estimators._base import Draw
 from subspaces.metrics.labels import labels_agreement
+from subspaces.selection.clustering import Clustering
+from subspaces.selection.partition import PartitionChoice, choose_partition
+from subspaces.selection.thresholds import COIN_TOSS, MAX_SPLITS, OPINION_ROWS, OPINION_STARTS, SURE_AT_ONCE
 from subspaces.selection.voting import matched, named_opinion, opinion
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
-from subspaces.spectral.partition import (
-    Partition,
-    PartitionChoice,
-    assign,
-    at_most,
-    choose_partition,
-    few_vector_counts,
-)
+from subspaces.spectral.partition import Partition, assign, at_most, few_vector_counts
 from subspaces.spectral.spectrum import Spectrum, compute_spectrum
-
-# How often the landmarks are cut in halves, as long as these do not agree; how many rows each half is clustered on.
-MAX_SPLITS = 2
-# One cut in halves may agree by luck: so much agreement needs no second one.
-SURE_AT_ONCE = 0.85
-OPINION_ROWS = 5000
-OPINION_STARTS = 2
-# Below this agreement labels depend on the landmarks more than on the rows.
-COIN_TOSS = 0.5
-
 
 FinalStep: TypeAlias = Callable[[csr_matrix, Spectrum, PartitionChoice, np.random.RandomState], Partition]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confidence:
-    """How far other landmarks agree: for each row, and over all."""
+    """How far other landmarks agree, for each row and overall."""
 
     rows: Array  # (n,), from 0 to 1
     overall: float  # mean adjusted Rand index: 1 for the same clusters, 0 for chance
 
 
 def half_confidence(
-    draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
+    draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
 ) -> Confidence:
-    """How far halves of the landmarks of a draw agree with it; the options are those of `half_opinions`."""
+    """How far halves of the landmarks of a clustering agree with it; options as in `half_opinions`."""
     n, n_landmarks = draw.psi.shape
     together = named_opinion(draw, draw.labels, n_clusters)
     opinions: list[Array] = []
     for _ in range(MAX_SPLITS):
         opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng, final=final)
         found = confidence(draw.labels, opinions, draw.inliers, together=together)
-        # Where most rows are landmarks, a second look costs nothing.
+        # If most rows are landmarks, a second split costs little.
         if found.overall >= SURE_AT_ONCE and 2 * n_landmarks <= n:
             break
     return found
 
 
 def half_opinions(
-    draw: Draw, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
+    draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
 ) -> list[Array]:
-    """What two halves of the landmarks say: the share (n, K) of each row's landmarks that belong to each cluster.
+    """Opinions of two halves of the landmarks: the share (n, K) of each row's landmarks in each cluster.
 
-    `kind` is as in `choose_partition`; `final` makes the partition of what was chosen there, if that is not all.
+    `kind` is as in `choose_partition`; `final`, if given, turns its result into the final partition.
     """
     n, n_landmarks = draw.psi.shape
     if n_landmarks < 2 or n_clusters == 1:
@@ -121,14 +106,14 @@ def confidence(
     together: Array | None = None,
     voted: bool = False,
 ) -> Confidence:
-    """How far the opinions (n, K) agree with the labels (n,); `inliers` decide about the whole.
+    """How far the opinions (n, K) agree with the labels (n,); overall agreement is that on the `inliers`.
 
-    What all landmarks say `together` (n, K) counts like one more opinion of each row, and not for the whole, since the
-    labels come from it. Where the labels were `voted` by the opinions, agreement is that of these with each other.
+    The opinion of all landmarks `together` (n, K) counts for each row, but not for the overall agreement, because the
+    labels come from it. If the labels were `voted` by the opinions, these are compared with each other.
     """
     heard = [*opinions] if together is None else [*opinions, together]
     own = np.mean([each[np.arange(len(labels)), labels] for each in heard], axis=0)
-    # A row without landmarks in a half has no opinion there.
+    # A row without landmarks in a half has no opinion there and is left out.
     known = inliers[np.min([np.ptp(each[inliers], axis=1) for each in opinions], axis=0) > 0]
     if len(known) == 0:
         known = inliers
@@ -138,13 +123,12 @@ def confidence(
     return Confidence(own.astype(opinions[0].dtype), overall)
 
 
-def warn_if_coin_toss(overall: float) -> None:
-    """Say so where other landmarks would have given other clusters."""
+def warn_if_coin_toss(overall: float, *, stacklevel: int = 3) -> None:
+    """Warn if other landmarks would have given other clusters."""
     if overall < COIN_TOSS:
         warnings.warn(
             f"Other landmarks give other clusters (agreement {overall:.2f}, where 1 is the same and 0 is chance): "
             "X may have no such clusters, or another number of them; look at choice_ and confidence_.",
             ConvergenceWarning,
-            # The call of `fit`.
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

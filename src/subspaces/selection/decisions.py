@@ -1,15 +1,16 @@
-"""What FLS decided, told as decisions."""
+"""The decisions of FLS as records: candidates, scores and reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from subspaces.features import SubspaceFeatures
+from subspaces.selection.clustering import Clustering
+from subspaces.selection.partition import PartitionChoice
 from subspaces.selection.record import Decision
 from subspaces.selection.search import Search
 from subspaces.selection.voting import Ranking
-from subspaces.spectral.partition import Partition, PartitionChoice
+from subspaces.spectral.partition import Partition
 
 
 def flats_decision(search: Search) -> Decision:
@@ -30,9 +31,9 @@ def flats_decision(search: Search) -> Decision:
     kind = "affine" if chosen.affine else "linear"
     reason = "the largest modularity"
     if search.uneven:
-        reason = "the largest dimension that surely shows clusters of unequal size"
+        reason = "the largest dimension that clearly shows clusters of unequal size"
     if any(trial.affine != chosen.affine for trial in trials):
-        reason = f"{kind} flats, by a pilot in which affine ones must clearly win; among these {reason}"
+        reason = f"{kind} flats, by a pilot in which affine flats must win clearly; among these {reason}"
     return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
 
 
@@ -40,7 +41,7 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     """Which partition of the rows: the best of each origin and number of eigenvectors."""
     reason = "the largest modularity, or the fewest eigenvectors within two standard errors of it"
     if chosen.origin == "flats":
-        reason = "clusters are flat, and these flats describe the rows in the fewest nats"
+        reason = "clusters are flat, and these flats have the shortest description of the rows"
     elif chosen is choice.density and chosen is not choice.balanced:
         reason = "better separated than the largest modularity: clusters differ in size"
     ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))
@@ -58,20 +59,20 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     return Decision("partition", 0, "modularity", reason, candidates)
 
 
-def draws_decision(ranking: Ranking, maps: Sequence[SubspaceFeatures], *, voted: bool) -> Decision:
-    """Which of several draws of landmarks, each with its map, and whether others `voted` with it."""
+def draws_decision(ranking: Ranking, clusterings: Sequence[Clustering], *, voted: bool) -> Decision:
+    """Which of several clusterings from different landmarks, and whether others `voted` with it."""
     candidates = tuple(
         {
             "draw": i + 1,
-            "subspace_dim": features.subspace_dim,
-            "neighborhood": features.neighborhood,
+            "subspace_dim": each.features.subspace_dim,
+            "neighborhood": each.features.neighborhood,
             "separation": float(ranking.separations[i]),
             "agreement": float(ranking.agreements[i]),
             "support": float(ranking.support[i]),
             "votes": bool(voted and i in ranking.voters),
         }
-        for i, features in enumerate(maps)
+        for i, each in enumerate(clusterings)
     )
     reason = "the largest support: separation and twice the agreement with the other draws"
-    reason += "; those that agree with it vote" if voted else "; it has the word alone"
+    reason += "; those that agree with it vote" if voted else "; it decides alone"
     return Decision("draw", ranking.best, "support", reason, candidates)

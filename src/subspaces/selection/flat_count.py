@@ -1,4 +1,4 @@
-"""The number of clusters: that of the flats which describe the rows in the fewest nats."""
+"""The number of flat clusters: the number of flats with the shortest description of the rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
-from subspaces._core.log import report
 from subspaces._core.pca import principal_directions
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
 from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
@@ -17,15 +17,7 @@ from subspaces.flats.distances import squared_distances
 from subspaces.flats.neighborhoods import rows_to_fit
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.record import Decision
-
-# The number is sought on no more rows and principal columns than these.
-SEARCH_ROWS = 2000
-SEARCH_COLUMNS = 100
-# Local flats of these dimensions are where the search begins; the code finds the dimension of each cluster by itself.
-START_DIMS = (1, 4)
-STARTS = 2
-# Fewer clusters are taken where more shorten the code by less than this many standard errors.
-STANDARD_ERRORS = 2.0
+from subspaces.selection.thresholds import COUNT_STARTS, SEARCH_COLUMNS, SEARCH_ROWS, STANDARD_ERRORS, START_DIMS
 
 
 def decide_n_clusters(
@@ -35,26 +27,26 @@ def decide_n_clusters(
     affine: bool,
     rng: np.random.RandomState,
     max_dim: int | None = None,
-    verbose: int = 0,
 ) -> Decision:
-    """The fewest clusters, 1 to `max_clusters`, that tell the rows of `x` (n, p) in about the least number of nats.
+    """The fewest clusters, 1 to `max_clusters`, whose description of the rows of `x` (n, p) is about the shortest.
 
     Flats have at most `max_dim` dimensions.
     """
-    # Copies of a row are no new evidence.
+    # Copies of a row are not independent evidence.
     sample = _leading_columns(rows_to_fit(sample_rows(x, SEARCH_ROWS, rng), 1), affine)
     codes = codes_by_count(sample, max_clusters, affine=affine, rng=rng, max_dim=max_dim)
-    report(verbose, "nats of %s clusters: %s", sorted(codes), [round(codes[k].length) for k in sorted(codes)])
+    lengths = ", ".join(f"{codes[k].length:.0f} for {k}" for k in sorted(codes))
+    progress.note(f"description length in nats by number of clusters: {lengths}")
     return _decision([codes[k] for k in sorted(codes)])
 
 
 def codes_by_count(
     sample: Array, max_clusters: int, *, affine: bool, rng: np.random.RandomState, max_dim: int | None = None
 ) -> dict[int, Code]:
-    """The shortest codes found of the rows of `sample` (n, p) with 1, 2, ... clusters.
+    """The shortest codes found for the rows of `sample` (n, p) with 1, 2, ... clusters.
 
-    From `max_clusters` local best-fit flats on, one cluster after another joins another or is left to the background,
-    whichever costs least, and all are fitted again.
+    Starting from `max_clusters` local best-fit flats, one cluster after another is joined to another or given to the
+    background, whichever costs least, and all are fitted again.
     """
     space = measure(sample, affine=affine, max_dim=max_dim)
     codes = {1: shortest_code(space, np.zeros(len(sample), np.intp), 1, free=True)}
@@ -64,7 +56,7 @@ def codes_by_count(
         while count > 1:
             code = shortest_code(space, labels, count, free=True)
             filled = sum(1 for cell in code.cells if cell)
-            # One cluster has a start of its own; beside a background of all rows it would be left with a few.
+            # One cluster has its own start; here the background would take most of its rows.
             if filled < 2:
                 break
             if filled not in codes or code.length < codes[filled].length:
@@ -75,9 +67,9 @@ def codes_by_count(
 
 
 def without_empty_cells(code: Code) -> Code:
-    """The same code, whose clusters are those that have rows."""
+    """The same code without clusters that have no rows."""
     kept = [k for k, cell in enumerate(code.cells) if cell]
-    # The background comes last, before and after.
+    # The background stays last.
     columns = [*kept, len(code.cells)]
     names = np.full(len(code.cells) + 1, -1)
     names[columns] = np.arange(len(columns))
@@ -85,7 +77,7 @@ def without_empty_cells(code: Code) -> Code:
 
 
 def _leading_columns(rows: Array, affine: bool) -> Array:
-    """Rows (n, p) in no more than `SEARCH_COLUMNS` principal coordinates."""
+    """Rows (n, p) in at most `SEARCH_COLUMNS` principal coordinates."""
     if rows.shape[1] <= SEARCH_COLUMNS:
         return rows
     mean = rows.mean(axis=0, dtype=np.float64) if affine else np.zeros(rows.shape[1])
@@ -93,17 +85,17 @@ def _leading_columns(rows: Array, affine: bool) -> Array:
 
 
 def _nearest_local_flats(x: Array, count: int, dim: int, affine: bool, rng: np.random.RandomState) -> Indices:
-    """The nearest (n,) for each row of `x` (n, p) of the `count` local best-fit flats that fit all rows best."""
+    """Index (n,) of the nearest flat for each row of `x` (n, p), of the `count` local flats that fit all rows best."""
     candidates = candidate_flats(x, CANDIDATES_PER_CLUSTER * count, dim, affine=affine, rng=rng)
     table = distance_table(x, candidates, count, rng)
-    chosen = choose_flats(table, count, n_starts=STARTS, rng=rng).index
+    chosen = choose_flats(table, count, n_starts=COUNT_STARTS, rng=rng).index
     return squared_distances(x, candidates[chosen]).argmin(axis=1)
 
 
 def one_fewer(code: Code) -> Indices:
-    """The labels (n,), 0 to K - 2 or -1 for the background, of a code with one of its K cells with rows less.
+    """Labels (n,), 0 to K - 2 or -1 for the background, with one cell less than the K of `code`.
 
-    Two cells become one, or the rows of one go wherever else they cost least, at the least rise of the length.
+    Either two cells are joined, or the rows of one go where they cost least, whichever adds least to the length.
     """
     filled = [k for k, cell in enumerate(code.cells) if cell]
     options = [_without(code, k) for k in filled]
@@ -116,12 +108,12 @@ def one_fewer(code: Code) -> Indices:
 
 
 def _without(code: Code, k: int) -> tuple[float, Indices]:
-    """How much longer the code is without cell `k`, and where its rows go."""
+    """Increase of the length without cell `k`, and the labels of its rows."""
     rows, n = code.space.rows, len(code.chosen)
     own, outliers = np.flatnonzero(code.chosen == k), np.flatnonzero(code.chosen == len(code.cells))
     table = code.table[own].copy()
     table[:, k] = np.inf
-    # The background takes them as it would be with them; as it is, it may have no row at all.
+    # Fit the background to these rows too; as it is, it may have no row at all.
     background = fit_background(code.space, np.concatenate([own, outliers]))
     name = np.log(n / background.size)
     table[:, -1] = background.row_lengths(rows[own]) + name
@@ -133,7 +125,7 @@ def _without(code: Code, k: int) -> tuple[float, Indices]:
 
 
 def _joined(code: Code, j: int, k: int) -> tuple[float, Indices]:
-    """How much longer the code is with one cell for the rows of the cells `j` and `k`, and the labels."""
+    """Increase of the length with cells `j` and `k` joined, and the labels."""
     members = np.flatnonzero((code.chosen == j) | (code.chosen == k))
     cell = fit_cell(code.space, members)
     assert cell is not None
@@ -161,7 +153,7 @@ def _evidence(code: Code, error: float) -> dict[str, Any]:
     cells = [cell for cell in code.cells if cell]
     n = len(code.chosen)
     return {
-        # Rows that all are outliers are still a cluster.
+        # If all rows are outliers, they are one cluster.
         "n_clusters": max(1, len(cells)),
         "nats_per_row": code.length / n,
         "standard_error": error,

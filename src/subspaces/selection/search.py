@@ -1,7 +1,7 @@
-"""Choosing, without labels, how flats are fitted: linear or affine, of which dimension, to how many rows.
+"""The search for a way to fit landmark flats: linear or affine, their dimension, and the size of neighbourhoods.
 
-Settings are tried end to end on a sample of the rows; the one of the largest modularity is kept, unless clusters of
-unequal size show: then modularity is no judge, and a setting that shows them is.
+Each setting is tried end to end on a sample of the rows and the largest modularity wins. If clusters of unequal size
+show, modularity is not a fair measure, and a setting that shows these clusters is taken instead.
 """
 
 from __future__ import annotations
@@ -13,55 +13,40 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices, unit_rows
-from subspaces._core.log import report
 from subspaces._core.threads import generators, mapped
 from subspaces.features.flats import usable_flats
 from subspaces.features.weights import nearest_weights
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, nearest_rows, rows_to_fit
-from subspaces.spectral.landmarks import choose_landmarks
-from subspaces.spectral.partition import (
+from subspaces.selection.partition import PartitionChoice, choose_partition
+from subspaces.selection.thresholds import (
+    AFFINE_MARGIN,
+    DIM_TIE,
+    DIMS,
+    FEW_COLUMNS,
+    FEW_ROWS_LANDMARKS,
+    LINE_HANDICAP,
+    LOW_COLUMNS,
+    MIDDLE_DRAWS,
+    PAIR_COLUMNS,
+    PILOT_DIMS,
+    PILOT_ROWS,
+    SAMPLE_LANDMARKS,
+    SAMPLE_NEAREST,
+    SAMPLE_ROWS,
     SURE_AGREEMENT,
-    PartitionChoice,
-    choose_partition,
-    few_vector_counts,
-    inlier_rows,
+    UNEVEN_MARGIN,
 )
+from subspaces.spectral.landmarks import choose_landmarks
+from subspaces.spectral.partition import few_vector_counts, inlier_rows
 from subspaces.spectral.spectrum import Spectrum, compute_spectrum
-
-DIMS = (2, 3, 4, 6, 9)
-SAMPLE_ROWS = 8000
-SAMPLE_LANDMARKS = 700
-SAMPLE_NEAREST = 8
-# Linear or affine is a coarse question: fewer rows answer it.
-PILOT_ROWS = 2500
-# Where these are all rows there are, more landmarks cost little.
-FEW_ROWS_LANDMARKS = 1000
-PILOT_DIMS = (2, 4)
-# In so many columns a first pair of settings of the larger of these dimensions is asked alone; in fewer it misleads.
-PAIR_COLUMNS = 20
-# Whether clusters differ in size is a fine question: more ways to make parts answer it, and separation must gain more
-# than it does by chance.
-MIDDLE_DRAWS = 2
-UNEVEN_MARGIN = 0.3
-# Linear flats of unit rows are the more robust choice, and on data that suit both the modularities differ by less
-# than this.
-AFFINE_MARGIN = 0.02
-# Rows whose mean is at the origin by itself speak for subspaces through it, and the affine ones must win clearly.
-AFFINE_MARGIN_AT_ORIGIN = 0.1
-# In so few columns unit rows fill their circle or sphere, and any arc of it looks like a cluster of linear flats.
-LOW_COLUMNS = 3
-LINE_HANDICAP = 0.1
-# In so few columns flats of all dimensions are tried.
-FEW_COLUMNS = 5
-# Settings whose modularities differ by less than this on a sample may change places on all rows.
-DIM_TIE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class FlatSetting:
-    """One way to fit landmark flats, and what it scored."""
+    """One way to fit landmark flats, and its scores."""
 
     dim: int
     neighborhood: int | str | Beta2
@@ -75,24 +60,24 @@ class FlatSetting:
 
     @property
     def n_neighbors(self) -> int:
-        """Rows in a neighbourhood; 0 where each flat finds its own number."""
+        """Rows in a neighbourhood; 0 if each flat has its own number."""
         return self.neighborhood if isinstance(self.neighborhood, int) else 0
 
     def same_flats(self, other: FlatSetting) -> bool:
-        """Whether it fits flats in the same way."""
+        """Whether both settings fit the same flats."""
         names = ("dim", "neighborhood", "affine", "unit")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The best setting, all that were tried, and what a good partition is: see `choose_partition`."""
+    """The best setting, all trials, and the kind of partition to look for: see `choose_partition`."""
 
     setting: FlatSetting
     trials: list[FlatSetting]
     kind: str
     uneven: bool = False  # whether clusters were found to differ in size
-    middle: FlatSetting | None = None  # the setting that was asked for that
+    middle: FlatSetting | None = None  # the setting that was tried for that
 
 
 def candidate_settings(
@@ -107,15 +92,15 @@ def candidate_settings(
 ) -> list[FlatSetting]:
     """The settings to try: a ladder of dimensions, each with a tight and a wide neighbourhood.
 
-    What is given is not varied. A neighbourhood should stay inside its cluster, so it takes at most half of an
-    average one.
+    Given values are not varied. A neighbourhood should stay inside its cluster, so it has at most half the rows of an
+    average cluster.
     """
     dims = [dim] if dim is not None else candidate_dims(n_columns)
     if neighborhood is not None:
         return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
     limit = max(min(8, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
     pairs = [(d, size) for d in dims for size in (2 * d + 2, 6 * d + 4) if size <= limit]
-    # A handful of rows: all of them in every neighbourhood would make all flats equal.
+    # For a handful of rows: neighbourhoods of all rows would make all flats equal.
     few = [(d, max(d + 1, min(2 * d + 2, n_rows // 2))) for d in dims]
     return [FlatSetting(d, size, affine, unit) for d, size in pairs or few]
 
@@ -123,7 +108,7 @@ def candidate_settings(
 def candidate_dims(n_columns: int) -> list[int]:
     """The dimensions worth trying for rows of `n_columns` columns.
 
-    Flats of more than half of them pass near every row; where there are only a few columns, there is little else.
+    Flats of more than half of the columns pass near every row; with few columns there is no other choice.
     """
     if n_columns <= LOW_COLUMNS:
         return list(range(1, n_columns))
@@ -139,12 +124,11 @@ def choose_setting(
     *,
     kind: str = "auto",
     affine_margin: float = AFFINE_MARGIN,
-    verbose: int = 0,
 ) -> Search:
     """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
 
-    `kind` says what a good partition is, as in `choose_partition`; "auto" is decided where rows are many. One cluster
-    gives no modularity to compare, so there the first setting is taken.
+    `kind` is as in `choose_partition`; "auto" is decided if there are enough rows. With one cluster there is no
+    modularity to compare, and the first setting is taken.
     """
     if len(settings) == 1 or n_clusters == 1:
         return Search(settings[0], [], kind)
@@ -154,15 +138,15 @@ def choose_setting(
     if len({setting.affine for setting in settings}) == 2:
         sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=n_landmarks)
         first, more = (settings, []) if few else pilot_settings(settings, rows.shape[1])
-        # Drawn for all, so that later draws do not depend on how many are asked.
+        # Generators for all settings, so that later draws do not depend on how many are tried.
         own = generators(rng, len(first) + len(more))
         trials = try_settings(first, sample, n_clusters, own[: len(first)])
         if more and prefers_affine(trials, affine_margin):
             trials += try_settings(more, sample, n_clusters, own[len(first) :])
         affine = prefers_affine(trials, affine_margin)
-        report(verbose, "%s flats, by a pilot of %d settings", "affine" if affine else "linear", len(trials))
+        progress.note(f"{'affine' if affine else 'linear'} flats, by a pilot of {len(trials)} settings")
         settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
-    # Few rows fall apart by chance.
+    # With few rows clusters of unequal size appear by chance.
     middle = middle_setting(settings) if kind == "auto" and not few else None
     if not trials or not few:
         sample = draw_sample(rows, settings, rng, SAMPLE_ROWS, max_landmarks=n_landmarks)
@@ -180,22 +164,16 @@ def choose_setting(
         trials, uneven = trials + asked, is_uneven(middle, *asked[:1])
         if uneven:
             best, kind = largest_sure(middle, *asked), "density"
-    report(
-        verbose,
-        "dimension %d, neighbourhood %s: modularity %.3f%s",
-        best.dim,
-        best.neighborhood,
-        best.modularity,
-        ", clusters of unequal size" if uneven else "",
-    )
+    sizes = ", clusters of unequal size" if uneven else ""
+    progress.note(f"dimension {best.dim}, neighbourhood {best.neighborhood}: modularity {best.modularity:.3f}{sizes}")
     return Search(best, trials, kind, uneven, middle)
 
 
 def pilot_settings(settings: Sequence[FlatSetting], n_columns: int) -> tuple[list[FlatSetting], list[FlatSetting]]:
-    """A few settings that tell linear from affine, and more to ask where affine flats win among these.
+    """Settings that compare linear with affine flats, and more to try if affine flats win among these.
 
-    Affine flats must clearly win, and hardly ever do so with wide neighbourhoods if not with tight ones; in most data
-    of many columns they do not win, and one pair of settings says so.
+    Affine flats must win clearly, which with wide neighbourhoods they hardly ever do unless they do so with tight ones.
+    On most data of many columns they do not, and one pair of settings is enough to see it.
     """
     linear, affine = ([setting for setting in settings if setting.affine == wanted] for wanted in (False, True))
     asked = [*linear, *tight_settings(affine)]
@@ -224,10 +202,10 @@ def ask_sizes(
     best: FlatSetting,
     attempt: Callable[[FlatSetting], FlatSetting],
 ) -> list[FlatSetting]:
-    """Trials that tell whether clusters differ in size, as long as those before say so.
+    """Trials that check whether clusters differ in size, stopping at the first that denies it.
 
-    The `middle` one was asked; then comes the `best`, whose partition must be clearly less well separated; then those
-    that may show them as well.
+    The `middle` setting was tried already; then the `best`, whose partition must be clearly less well separated; then
+    larger dimensions that may show the same clusters.
     """
     if not is_uneven(middle):
         return []
@@ -238,12 +216,12 @@ def ask_sizes(
 
 
 def is_uneven(setting: FlatSetting, *others: FlatSetting) -> bool:
-    """Whether clusters of unequal size are clearly better separated than what modularity finds, here or in others."""
+    """Whether clusters of unequal size are clearly better separated than those of the largest modularity."""
     return setting.separation > UNEVEN_MARGIN + max(each.balanced_separation for each in (setting, *others))
 
 
 def largest_sure(middle: FlatSetting, best: FlatSetting, *larger: FlatSetting) -> FlatSetting:
-    """The largest dimension that shows them as well, and whose parts agree; or the middle one."""
+    """The largest dimension that shows them too and whose parts agree, or the middle one."""
     sure = [each for each in larger if is_uneven(each, best) and each.agreement >= SURE_AGREEMENT]
     return max([middle, *sure], key=lambda setting: setting.dim)
 
@@ -254,10 +232,10 @@ def climb(
     *,
     sampled: bool = False,
 ) -> list[FlatSetting]:
-    """Trials of about half of the settings, in which the best is among them if modularity has one peak over dimensions.
+    """Trials of about half of the settings, which include the best if modularity has one peak over dimensions.
 
-    First every other dimension and the middle one with the smallest neighbourhood, then those beside the best, then the
-    larger neighbourhoods of the best. `sampled` is as in `best_setting`.
+    First every other dimension and the middle one with the smallest neighbourhood, then the neighbours of the best,
+    then the larger neighbourhoods of the best. `sampled` is as in `best_setting`.
     """
     tight = {setting.dim: setting for setting in tight_settings(settings)}
     dims = sorted(tight)
@@ -283,7 +261,7 @@ def best_setting(settings: Collection[FlatSetting], *, sampled: bool) -> FlatSet
 
 
 def _evidence(setting: FlatSetting) -> float:
-    """Modularity, less what a line through the origin gets for nothing: for unit rows it is only a direction."""
+    """Modularity, with a handicap for lines through the origin, which for unit rows are only directions."""
     return setting.modularity - (LINE_HANDICAP if setting.dim == 1 and setting.unit else 0)
 
 
@@ -298,12 +276,12 @@ Graph: TypeAlias = tuple[csr_matrix, Indices, Spectrum]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Some of the rows, scaled to unit norm or not, landmarks among them and the rows nearest to these."""
+    """A sample of the rows, scaled to unit norm or not, with landmarks and the rows nearest to these."""
 
     rows: dict[bool, Array]  # (m, p)
     landmarks: dict[bool, Array]  # (D, p)
     neighbors: dict[bool, Indices]  # (D, size), nearest first, as many as any setting fits flats to
-    graphs: dict[Any, Graph] = field(default_factory=dict)  # of settings that were tried
+    graphs: dict[Any, Graph] = field(default_factory=dict)  # cached per setting
 
 
 def draw_sample(
@@ -318,7 +296,7 @@ def draw_sample(
     if len(rows) > max_rows:
         rows = rows[rng.choice(len(rows), max_rows, replace=False)]
     dim = min(setting.dim for setting in settings)
-    # Scaled first, as in the fit: rows of a line become copies by it.
+    # Scale first, as in the fit: it makes rows of one line copies of each other.
     kinds = sorted({setting.unit for setting in settings})
     scaled = {unit: rows_to_fit(unit_rows(rows) if unit else rows, dim) for unit in kinds}
     landmarks = {
@@ -338,9 +316,9 @@ def try_settings(
     *,
     asked: FlatSetting | None = None,
 ) -> list[FlatSetting]:
-    """`settings` with the modularity that each reaches on a sample of rows, each with a generator of its `own`.
+    """`settings` with the modularity that each reaches on a sample, each with a generator of its `own`.
 
-    The one that is `asked` tells how well clusters are separated too.
+    For the setting `asked` the separation of clusters is measured as well.
     """
 
     def attempt(i: int) -> FlatSetting:
@@ -348,14 +326,14 @@ def try_settings(
             return ask_joins(settings[i], sample, n_clusters, own[i], n_draws=MIDDLE_DRAWS)
         return try_setting(settings[i], sample, n_clusters, own[i])
 
-    # The longest first, so that no thread is left with it at the end.
+    # The longest first, so that threads finish at about the same time.
     order = sorted(range(len(settings)), key=lambda i: (settings[i] is not asked, -settings[i].dim))
     tried = mapped(attempt, order)
     return [tried[order.index(i)] for i in range(len(settings))]
 
 
 def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> FlatSetting:
-    """`setting` with the modularity that it reaches on a sample of rows."""
+    """`setting` with the modularity that it reaches on a sample."""
     found = _partition_of(setting, sample, n_clusters, rng, kind="balanced")
     return replace(setting, modularity=found.balanced.modularity, n_rows=len(sample.rows[setting.unit]))
 
@@ -363,7 +341,7 @@ def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.r
 def ask_joins(
     setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState, *, n_draws: int
 ) -> FlatSetting:
-    """The same, and how well clusters are separated; parts are made `n_draws` times in each way."""
+    """`setting` with its modularity and separation; parts are made `n_draws` times in each way."""
     found = _partition_of(setting, sample, n_clusters, rng, kind="auto", n_draws=n_draws)
     return replace(
         setting,
@@ -395,7 +373,7 @@ def _partition_of(
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
-    """psi (m, D) of a sample of rows, its inliers and its eigenvectors; whoever asks again gets the same."""
+    """psi (m, D) of a sample, its inliers and its eigenvectors; cached per setting."""
     key = (setting.dim, setting.neighborhood, setting.affine, setting.unit, n_vectors)
     if key not in sample.graphs:
         sample.graphs[key] = _setting_graph(setting, sample, n_vectors)

@@ -1,4 +1,4 @@
-"""Where every cluster is flat as a whole, the shortest description by flats knows better than any graph."""
+"""Clusters that are flat as a whole: the shortest description by K flats labels them better than any graph."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ from subspaces._core.threads import mapped
 from subspaces.flats.description import Code, has_flat_clusters, is_flat, measure, shortest_code
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
+from subspaces.flats.least_noise import least_noise_flat
+from subspaces.selection.clustering import Clustering
 from subspaces.selection.flat_count import codes_by_count
+from subspaces.selection.partition import PartitionChoice
+from subspaces.selection.thresholds import FEW_FLAT_ROWS, FIRST_STARTS, MAX_STARTS, MORE_FLATS
 from subspaces.spectral.modularity import cluster_shares, modularity
-from subspaces.spectral.partition import Partition, PartitionChoice, assign, partition_of_labels
+from subspaces.spectral.partition import Partition, assign, partition_of_labels
 from subspaces.spectral.spectrum import Spectrum
-
-# From how many partitions flats begin, how many of them tell whether it is worth it, and with how many flats more than
-# clusters the search for flats begins.
-MAX_STARTS = 6
-FIRST_STARTS = 2
-MORE_FLATS = 5
-# So few rows hardly cost time, and may mislead any start.
-FEW_ROWS = 1000
 
 
 def flat_partition(
@@ -38,10 +34,10 @@ def flat_partition(
     *,
     max_starts: int = MAX_STARTS,
 ) -> Partition | None:
-    """The partition by the flats that describe some rows (m, p) best; None where clusters are not flat.
+    """The partition by the flats with the shortest description of some rows (m, p); None if clusters are not flat.
 
-    psi (n, D) are all rows, of which `sample` (m,) are described; up to `max_starts` of the candidates of `choice`
-    are where to begin.
+    psi (n, D) has all rows, of which `sample` (m,) are `rows`; the search starts from up to `max_starts` candidates of
+    `choice`.
     """
     weights = psi[sample]
     ranked = sorted(choice.candidates, key=lambda each: (-each.separation, -each.modularity))
@@ -56,14 +52,42 @@ def flat_partition(
         return None
     partition = partition_of_labels(weights, labels_of(code), n_clusters, spectrum, "flats")
     shares = cluster_shares(psi, assign(psi, spectrum, partition), n_clusters)
-    # A flat may have no landmarks of its own.
+    # A flat may have no landmark of its own.
     if not shares.any(axis=1).all():
         return None
     return replace(partition, modularity=modularity(shares), flats=flats_of(rows, code))
 
 
+def prefer_whole_flats(found: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Clustering:
+    """`found` with one flat for each cluster, if clusters of the rows (n, q), not scaled, are flat; else as it is.
+
+    Flats are compared on the rows at `sample` (m,).
+    """
+    assert found.choice is not None
+    partition = final_partition(rows, sample, found.psi, found.spectrum, found.choice, rng)
+    if partition.flats is None:
+        return found
+    return replace(found, partition=partition, labels=least_noise_flat(rows, partition.flats))
+
+
+def final_partition(
+    rows: Array,
+    sample: Indices,
+    psi: csr_matrix,
+    spectrum: Spectrum,
+    choice: PartitionChoice,
+    rng: np.random.RandomState,
+    *,
+    max_starts: int = MAX_STARTS,
+) -> Partition:
+    """The partition by whole flats if clusters of rows (n, q) are flat, otherwise the winner of `choice`."""
+    k = choice.winner.n_clusters
+    found = flat_partition(rows[sample], psi, sample, spectrum, choice, k, rng, max_starts=max_starts)
+    return found or choice.winner
+
+
 def flats_of(x: Array, code: Code) -> tuple[Flats, ...]:
-    """The flat of each cluster, of the dimension it needs, through the rows of `x` (n, p) that are coded by it."""
+    """The flat of each cluster, of its own dimension, fitted to the rows of `x` (n, p) that it encodes."""
     labels = labels_of(code)
     found = []
     for k, cell in enumerate(code.cells):
@@ -73,10 +97,10 @@ def flats_of(x: Array, code: Code) -> tuple[Flats, ...]:
 
 
 def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Code | None:
-    """The shortest description of the rows of `x` (n, p) by `n_clusters` flats that begins at one of the labels (n,).
+    """The shortest description of the rows of `x` (n, p) by `n_clusters` flats, starting from labels (n,).
 
-    Where that leads to no flats, more flats than clusters, joined one after another, are one more beginning. None where
-    no description has flat clusters alone: a cluster that is curved, or a mixture, is no flat.
+    If no start leads to flat clusters, one more search starts from more flats than clusters and joins them. None if no
+    description consists of flat clusters only.
     """
     space = measure(x, affine=True)
 
@@ -84,11 +108,11 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
         tasks = [(labels, free) for labels in some for free in (False, True)]
         return mapped(lambda task: shortest_code(space, task[0], n_clusters, free=task[1]), tasks)
 
-    # Most data are not flat at all, and a few starts show it where rows are many.
+    # Most data are not flat, and with many rows a few starts are enough to see it.
     codes = codes_from(starts[:FIRST_STARTS])
     if any(is_flat(cell) for code in codes for cell in code.cells):
         codes += codes_from(starts[FIRST_STARTS:])
-    elif len(x) > FEW_ROWS and len(starts) >= FIRST_STARTS:
+    elif len(x) > FEW_FLAT_ROWS and len(starts) >= FIRST_STARTS:
         return None
     flat = _shortest_flat(codes)
     if flat is None:
@@ -98,10 +122,10 @@ def shortest_flat_code(x: Array, starts: Sequence[Labels], n_clusters: int, rng:
 
 
 def _shortest_flat(codes: Sequence[Code]) -> Code | None:
-    """The shortest of the codes that have flat clusters alone: it takes long to see, so the short ones come first."""
+    """The shortest code with flat clusters only; the check is slow, so codes are checked in order of length."""
     return next(filter(has_flat_clusters, sorted(codes, key=lambda code: code.length)), None)
 
 
 def labels_of(code: Code) -> Labels:
-    """The cluster (n,) of each row, -1 for those that no flat reaches."""
+    """Cluster (n,) of each row, -1 for rows of the background."""
     return np.where(code.chosen == len(code.cells), -1, code.chosen).astype(np.int32)

@@ -6,8 +6,7 @@ agreement are those that `FLS` uses itself.
 
 from __future__ import annotations
 
-from subspaces.selection.confidence import COIN_TOSS
-from subspaces.spectral.partition import SURE_AGREEMENT
+from subspaces.selection.thresholds import COIN_TOSS, SURE_AGREEMENT
 
 # Verdict: agreement of landmarks or of refits (adjusted Rand index) from which on it is good; below the second, poor.
 GOOD_AGREEMENT = SURE_AGREEMENT

@@ -1,0 +1,266 @@
+"""What a fit leaves behind to label new rows: frozen objects, one for each way to do it.
+
+A model takes checked rows (b, p) in the coordinates and the array library of the user. It holds nothing about single
+rows of the fit, so it can be sent to workers and written to a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subspaces._core.arrays import (
+    Array,
+    Labels,
+    concatenate,
+    device,
+    follow,
+    is_host,
+    namespace,
+    to_host,
+    unit_rows,
+)
+from subspaces._core.blocks import row_blocks
+from subspaces.features import FeatureMap
+from subspaces.flats.affinity import labels_by_votes
+from subspaces.flats.cluster_model import ClusterModel
+from subspaces.flats.device import DeviceFlats
+from subspaces.flats.distances import distance_row_bytes, distances_to
+from subspaces.flats.flats import Flats
+from subspaces.flats.kflats import assign_to_flats
+from subspaces.flats.least_noise import least_noise_flat
+from subspaces.rows.preparation import RowPreparation
+from subspaces.selection.voting import Voter, vote
+from subspaces.self_expression import homogeneous
+from subspaces.self_expression.residuals import ClusterGrams, least_residual
+from subspaces.spectral.kernel_graph import kernel_modularity, normalized, with_constant
+from subspaces.spectral.kmeans import nearest_centers
+from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
+from subspaces.spectral.partition import Partition, assign
+from subspaces.spectral.spectrum import Psi, Spectrum, embed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpectralModel:
+    """Labels by a feature map, the eigenvectors of its kernel and a partition of their embedding."""
+
+    preparation: RowPreparation
+    features: FeatureMap
+    spectrum: Spectrum
+    partition: Partition
+    tie: float = 0.0  # weight that was added to every pair of rows
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row."""
+        # Maps that only know NumPy leave the device.
+        return follow(self.prepared_labels(self.preparation(x)), x)
+
+    def embedding(self, x: Array) -> Array:
+        """Spectral embedding of each row, unit rows: (b, n_components)."""
+        rows, count = self.preparation(x), self.partition.n_vectors
+        blocks = [embed(psi, self.spectrum, count) for psi in self.psi_blocks(rows)]
+        return follow(unit_rows(concatenate(blocks)), x)
+
+    def modularity_sums(self, x: Array) -> tuple[Any, ...]:
+        """Number of rows and n times the shares (K, D) of clusters, which `modularity` needs summed over all rows."""
+        rows = self.preparation(to_host(x))
+        return self.sums_of_clusters(rows, self.prepared_labels(rows))
+
+    def modularity(self, count: Any, sums: NDArray[np.float64]) -> float:
+        """Modularity from sums over blocks of `modularity_sums`."""
+        measure = kernel_modularity if self.features.is_signed else modularity
+        return measure(sums / float(count))
+
+    def prepared_labels(self, rows: Array) -> Labels:
+        """Cluster (n,) of each prepared row (n, q)."""
+        return concatenate([assign(psi, self.spectrum, self.partition) for psi in self.psi_blocks(rows)])
+
+    def sums_of_clusters(self, rows: Array, labels: Labels) -> tuple[Any, ...]:
+        """Number of prepared rows (n, q), and n times the shares (K, D) of their clusters (n,)."""
+        signed, n_clusters = self.features.is_signed, self.partition.n_clusters
+        sums = np.zeros(())
+        for psi in self.psi_blocks(rows):
+            found, labels = labels[: psi.shape[0]], labels[psi.shape[0] :]
+            weights = normalized(psi, self.spectrum) if signed else row_stochastic(psi)
+            sums = sums + len(found) * cluster_shares(weights, found, n_clusters)
+        return np.asarray(float(len(rows))), sums
+
+    def psi_blocks(self, rows: Array) -> Iterator[Psi]:
+        """psi of prepared rows (n, q), one block after another."""
+        return (with_constant(psi, self.tie) for psi in self.features.blocks(rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubspaceModel:
+    """The model of FLS: labels by landmark flats, by a vote of several sets of them, or by one flat per cluster."""
+
+    spectral: SpectralModel
+    voters: tuple[Voter, ...]  # empty if one set of landmarks decides alone
+    clusters: ClusterModel
+    detect_outliers: bool | float = False
+    outlier_limit: float = field(default=np.inf)  # of scores, if a share of rows was asked for
+
+    @property
+    def preparation(self) -> RowPreparation:
+        """The preparation of rows, scaling included."""
+        return self.spectral.preparation
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row; -1 for outliers if they are detected."""
+        return self.plain_labels(self._plain(x))
+
+    def embedding(self, x: Array) -> Array:
+        """Spectral embedding of each row, unit rows: (b, n_components)."""
+        return self.spectral.embedding(x)
+
+    def outlier_scores(self, x: Array) -> Array:
+        """How unusual each row is in its cluster: (b,), about 1 for most rows."""
+        plain = self._plain(x)
+        return self.clusters.scores(plain, self.plain_clusters(plain))
+
+    def modularity_sums(self, x: Array) -> tuple[Any, ...]:
+        """As in `SpectralModel`."""
+        plain = self._plain(to_host(x))
+        return self.spectral.sums_of_clusters(self._scaled(plain), self.plain_clusters(plain))
+
+    def modularity(self, count: Any, sums: NDArray[np.float64]) -> float:
+        """As in `SpectralModel`."""
+        return self.spectral.modularity(count, sums)
+
+    def plain_labels(self, plain: Array) -> Labels:
+        """Labels (n,) of rows (n, q) that are prepared but not scaled."""
+        labels = self.plain_clusters(plain)
+        if not self.detect_outliers:
+            return labels
+        if isinstance(self.detect_outliers, bool | np.bool_):
+            apart = self.clusters.outliers(plain, labels)
+        else:
+            apart = self.clusters.scores(plain, labels) > self.outlier_limit
+        xp = namespace(labels)
+        return xp.where(apart, xp.asarray(-1, dtype=labels.dtype, device=device(labels)), labels)
+
+    def plain_clusters(self, plain: Array) -> Labels:
+        """Cluster (n,) of each row (n, q) that is prepared but not scaled, outlier or not."""
+        flats = self.spectral.partition.flats
+        if flats is not None:
+            return least_noise_flat(plain, flats)
+        rows = self._scaled(plain)
+        if self.voters:
+            return vote([voter.shares(rows) for voter in self.voters])
+        return self.spectral.prepared_labels(rows)
+
+    def _plain(self, x: Array) -> Array:
+        return replace(self.preparation, unit=False)(x)
+
+    def _scaled(self, plain: Array) -> Array:
+        return unit_rows(plain) if self.preparation.unit else plain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlatsModel:
+    """Labels by the nearest of K flats."""
+
+    flats: Flats
+    unit: bool  # whether rows are scaled to unit norm
+    loss: str = "median"
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row."""
+        rows = self._prepared(x)
+        if is_host(x):
+            return assign_to_flats(rows, self.flats).labels
+        xp = namespace(x)
+        return xp.astype(DeviceFlats(self.flats).nearest(rows, 1)[1][:, 0], xp.int32)
+
+    def embedding(self, x: Array) -> Array:
+        """Distance of each row to each flat: (b, K)."""
+        rows = self._prepared(x)
+        if not is_host(x):
+            return namespace(rows).sqrt(DeviceFlats(self.flats).table(rows))
+        squared_distances = distances_to(self.flats)
+        blocks = row_blocks(len(rows), distance_row_bytes(self.flats, rows.dtype))
+        return np.concatenate([np.sqrt(squared_distances(rows[block])) for block in blocks])
+
+    def energy_sums(self, x: Array) -> tuple[Any, ...]:
+        """Number of rows, and the sum of their distances or squared distances to the nearest flat."""
+        rows = self._prepared(to_host(x))
+        return np.asarray(float(len(rows))), np.asarray(assign_to_flats(rows, self.flats, loss=self.loss).energy)
+
+    def _prepared(self, x: Array) -> Array:
+        return unit_rows(x) if self.unit else x
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlatVotesModel:
+    """Labels by a vote of the flats of all rows of the fit."""
+
+    flats: Flats
+    unit: bool
+    scales: Array  # (m,), of the flats
+    flat_labels: Labels  # (m,)
+    n_nearest: int
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row."""
+        rows = unit_rows(to_host(x)) if self.unit else to_host(x)
+        return follow(labels_by_votes(rows, self.flats, self.scales, self.flat_labels, n_nearest=self.n_nearest), x)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearestFlatModel:
+    """Labels by the nearest flat of a cluster, in prepared coordinates."""
+
+    preparation: RowPreparation
+    flats: Flats
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row."""
+        return follow(assign_to_flats(to_host(self.preparation(x)), self.flats).labels, x)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualModel:
+    """Labels by the cluster of a sample that reproduces a row best."""
+
+    preparation: RowPreparation
+    length: float | None  # of the constant column for affine combinations; None for linear ones
+    grams: ClusterGrams
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row."""
+        return follow(self.prepared_labels(self.preparation(x)), x)
+
+    def prepared_labels(self, rows: Array) -> Labels:
+        """Cluster (n,) of each prepared row (n, p)."""
+        return least_residual(residual_rows(rows, self.length), self.grams)
+
+
+def residual_rows(rows: Array, length: float | None) -> Array:
+    """Prepared rows (n, p) on the host, with a constant column for affine combinations."""
+    return to_host(rows if length is None else homogeneous(rows, length))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentroidModel:
+    """Labels and embedding of the nearest centroid."""
+
+    preparation: RowPreparation
+    centroids: Array  # (m, p), prepared
+    centroid_labels: Labels  # (m,)
+    centroid_embedding: Array  # (m, q)
+
+    def labels(self, x: Array) -> Labels:
+        """Cluster (b,) of each row."""
+        return self._of_nearest(self.centroid_labels, x)
+
+    def embedding(self, x: Array) -> Array:
+        """Embedding (b, q) of the centroid nearest to each row."""
+        return self._of_nearest(self.centroid_embedding, x)
+
+    def _of_nearest(self, values: NDArray[Any], x: Array) -> Any:
+        nearest = nearest_centers(self.preparation(x), self.centroids)
+        return namespace(x).take(follow(values, x), nearest, axis=0)

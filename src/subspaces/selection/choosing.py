@@ -1,0 +1,168 @@
+"""The choice without labels: from rows and what the user asked for to a setting with nothing left open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from subspaces._core import progress
+from subspaces._core.arrays import Array
+from subspaces._core.validation import is_auto
+from subspaces.rows.preparation import PreparedRows, RowOptions, RowPreparation, prepare
+from subspaces.selection.clustering import CutSetting
+from subspaces.selection.decisions import flats_decision
+from subspaces.selection.flat_count import decide_n_clusters
+from subspaces.selection.graph_count import decide_by_graph
+from subspaces.selection.record import Choice, Decision
+from subspaces.selection.search import FlatSetting, Search, candidate_settings, choose_setting
+from subspaces.selection.setting import Asked, LandmarkSetting, Setting
+from subspaces.selection.thresholds import (
+    AFFINE_MARGIN,
+    AFFINE_MARGIN_AT_ORIGIN,
+    FEWER_LANDMARKS,
+    FLAT_ROWS,
+    LANDMARK_REACH,
+    LOW_COLUMNS,
+    N_LANDMARKS,
+    N_NEAREST,
+    N_NEAREST_ALL,
+    UNEVEN_TRIM,
+)
+from subspaces.spectral.partition import at_most, vector_counts
+
+
+def choose(rows: PreparedRows | ArrayLike, asked: Asked | None = None, random_state: Any = None) -> Setting:
+    """Choose everything that `asked` leaves open, without labels.
+
+    Values that are given are not varied; if all are given, this returns at once. `FLS.fit` calls it before `cluster`.
+
+    Parameters
+    ----------
+    rows : PreparedRows or array-like of shape (n, p)
+        An array is prepared as `FLS` does by default.
+    asked : Asked, default=None
+        Parameters of `FLS`; None leaves all of them open.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    setting : Setting
+        Frozen. `setting.choice` records all candidates, their scores and the reasons; print the setting for a summary.
+
+    Examples
+    --------
+    >>> from subspaces.datasets import make_subspaces
+    >>> from subspaces.selection import Asked, choose
+    >>> X, y = make_subspaces((2, 2), 6, random_state=0)
+    >>> setting = choose(X, Asked(n_clusters=2), random_state=0)
+    >>> setting.landmarks.flats.dim
+    2
+    """
+    rng = check_random_state(random_state)
+    asked = Asked() if asked is None else asked
+    if not isinstance(rows, PreparedRows):
+        rows = prepare(np.asarray(rows), RowOptions())
+    decisions = [] if not is_auto(asked.n_clusters) else [_choose_n_clusters(rows, asked, rng)]
+    n_clusters = int(decisions[0].chosen["n_clusters"] if decisions else asked.n_clusters)
+    search = choose_setting(
+        rows.rows,
+        n_clusters,
+        _flat_settings(rows, asked, n_clusters),
+        rng,
+        kind=asked.assign,
+        affine_margin=AFFINE_MARGIN_AT_ORIGIN if rows.at_origin else AFFINE_MARGIN,
+    )
+    if search.trials:
+        decisions.append(flats_decision(search))
+    first, further = _landmark_settings(rows, asked, search)
+    return Setting(
+        n_clusters,
+        first,
+        further,
+        CutSetting(n_clusters, _vector_counts(asked, n_clusters, sparse=first.n_nearest is not None), search.kind),
+        whole_flats=asked.assign == "auto" and n_clusters > 1 and first.n_nearest is not None,
+        flat_sample=at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng),
+        n_draws=None if is_auto(asked.n_draws) else int(asked.n_draws),
+        choice=Choice(tuple(decisions)),
+    )
+
+
+def _choose_n_clusters(rows: PreparedRows, asked: Asked, rng: np.random.RandomState) -> Decision:
+    """The number of flats if clusters are flat, otherwise the number of clusters of the graph."""
+    most = min(asked.max_clusters, len(rows.rows))
+    decision = decide_n_clusters(
+        rows.rows,
+        most,
+        affine=True if is_auto(asked.affine) else bool(asked.affine),
+        max_dim=unless_auto(asked.subspace_dim),
+        rng=rng,
+    )
+    if not decision.chosen["flat"] and most > 1:
+        decision = decide_by_graph(rows.rows, most, _flat_settings(rows, asked, most), rng, flats=decision)
+    progress.note(f"{decision.chosen['n_clusters']} clusters: {decision.reason}")
+    return decision
+
+
+def _flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[FlatSetting]:
+    """Ways to fit landmark flats that are worth trying."""
+    n, n_columns = rows.rows.shape
+    kinds = [bool(asked.affine)]
+    if is_auto(asked.affine):
+        kinds = [False, True] if rows.at_origin or n_columns > LOW_COLUMNS else [True]
+    return [
+        setting
+        for affine in kinds
+        for setting in candidate_settings(
+            n,
+            n_columns,
+            n_clusters,
+            affine=affine,
+            unit=not affine if is_auto(asked.normalize) else bool(asked.normalize),
+            dim=unless_auto(asked.subspace_dim),
+            neighborhood=unless_auto(asked.neighborhood),
+        )
+    ]
+
+
+def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tuple[LandmarkSetting, LandmarkSetting]:
+    """How the landmark flats of the first clustering are made, and those of further ones."""
+    n = len(rows.rows)
+    count: int = unless_auto(asked.n_landmarks) or landmark_count(n)
+    landmarks: str | Array = asked.landmarks if isinstance(asked.landmarks, str) else ""
+    if not landmarks:
+        preparation: RowPreparation = replace(rows.preparation, unit=search.setting.unit)
+        landmarks = preparation(np.asarray(asked.landmarks, rows.rows.dtype))
+        count = len(landmarks)
+
+    def made(count: int, flats: FlatSetting) -> LandmarkSetting:
+        n_nearest: Any = asked.n_nearest
+        if is_auto(n_nearest):
+            n_nearest = N_NEAREST if count < n else N_NEAREST_ALL
+        trim = UNEVEN_TRIM if search.uneven else n_nearest is not None
+        return LandmarkSetting(count, landmarks, flats, n_nearest, asked.sigma, asked.power, trim)
+
+    fewer = max(1, int(FEWER_LANDMARKS * n)) if isinstance(landmarks, str) and count >= n else count
+    # Further landmark sets that were not asked for take the middle setting: its smaller flats fit smaller clusters.
+    flats = search.setting if not is_auto(asked.n_draws) else search.middle or search.setting
+    return made(count, search.setting), made(fewer, flats)
+
+
+def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int, ...]:
+    """Numbers of eigenvectors to try; with dense psi v_2, ..., v_K, as in the paper."""
+    if not is_auto(asked.n_components):
+        return (int(asked.n_components),)
+    return tuple(vector_counts(n_clusters)) if sparse else (max(1, n_clusters - 1),)
+
+
+def landmark_count(n_rows: int) -> int:
+    """Default number of landmarks: all rows if there are hardly more."""
+    return n_rows if n_rows <= LANDMARK_REACH * N_LANDMARKS else N_LANDMARKS
+
+
+def unless_auto(value: Any) -> Any:
+    """`value`, or None if it is "auto"."""
+    return None if is_auto(value) else value

@@ -1,0 +1,93 @@
+"""One clustering of rows by a feature map: from psi and its eigenvectors to a partition and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from subspaces._core.arrays import Array, Indices, Labels
+from subspaces.features.described import DenseBlocks, Described
+from subspaces.selection.partition import PartitionChoice, choose_partition
+from subspaces.selection.thresholds import N_STARTS, N_STARTS_EACH
+from subspaces.spectral.kernel_graph import best_plain_partition
+from subspaces.spectral.partition import Partition, assign, assign_embedded, inlier_rows, plain_partition
+from subspaces.spectral.spectrum import Spectrum, embed
+
+
+@dataclass(frozen=True, slots=True)
+class CutSetting:
+    """How the embedding is cut into clusters."""
+
+    n_clusters: int
+    n_vectors: tuple[int, ...]  # numbers of eigenvectors to try
+    kind: str = "balanced"  # as in `choose_partition`
+    plain: bool = False  # k-means and nothing else, as in the literature
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustering:
+    """Rows clustered by the features of one map."""
+
+    features: Any  # a fitted FeatureMap
+    psi: Any  # (n, D): a csr_matrix, or DenseBlocks
+    inliers: Indices
+    distances: Array | None  # (n,), to the nearest landmark; None for maps without landmarks
+    spectrum: Spectrum
+    choice: PartitionChoice | None  # None if there was nothing to choose
+    partition: Partition
+    labels: Labels  # (n,)
+    tie: float = 0.0  # weight that was added to every pair of rows
+
+
+def cut(
+    described: Described, spectrum: Spectrum, rows: Array, setting: CutSetting, rng: np.random.RandomState
+) -> Clustering:
+    """Cut the embedding of prepared rows (n, q) into clusters.
+
+    Dense psi is cut by k-means, as in the paper. Partitions of sparse psi are compared on the graph between rows and
+    landmarks, unless the setting is `plain`.
+    """
+    if isinstance(described.psi, DenseBlocks):
+        return _cut_dense(described, described.psi, spectrum, setting, rng)
+    psi, distances = described.psi, described.distances
+    inliers = np.arange(len(rows)) if distances is None else inlier_rows(distances, rows)
+    choice = None
+    if setting.plain:
+        partition = plain_partition(embed(psi, spectrum), setting.n_clusters, n_starts=N_STARTS, rng=rng)
+    else:
+        # If every row is a landmark, refinement would only confirm labels: a row is its own landmark.
+        polish = described.features.n_components < len(rows)
+        choice = choose_partition(
+            psi,
+            spectrum,
+            inliers,
+            setting.n_clusters,
+            counts=setting.n_vectors,
+            n_starts=N_STARTS_EACH if polish else N_STARTS,
+            polish=polish,
+            rng=rng,
+            kind=setting.kind,
+        )
+        partition = choice.winner
+    labels = assign(psi, spectrum, partition)
+    return Clustering(described.features, psi, inliers, distances, spectrum, choice, partition, labels)
+
+
+def _cut_dense(
+    described: Described, psi: DenseBlocks, spectrum: Spectrum, setting: CutSetting, rng: np.random.RandomState
+) -> Clustering:
+    embedding, degrees, distances = psi.embedded(spectrum)
+    partition = best_plain_partition(
+        embedding,
+        degrees,
+        spectrum.eigenvalues,
+        setting.n_clusters,
+        counts=setting.n_vectors,
+        n_starts=N_STARTS,
+        rng=rng,
+    )
+    labels = assign_embedded(embedding, partition)
+    everyone = np.arange(len(labels))
+    return Clustering(described.features, psi, everyone, distances, spectrum, None, partition, labels, psi.tie)

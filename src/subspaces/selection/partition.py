@@ -1,0 +1,197 @@
+"""The choice of a partition: candidates from k-means and from joined parts, compared without labels.
+
+Two figures compare them: modularity (`modularity.py`), the finer one, which prefers clusters of equal size, and
+separation (`joins.py`), the coarser one, which cuts weak joins whatever the sizes. The partition of the largest
+modularity wins unless another is clearly better separated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, groupby
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from subspaces._core.arrays import Indices, unit_rows
+from subspaces._core.threads import generators, mapped
+from subspaces.metrics.labels import labels_agreement
+from subspaces.selection.thresholds import (
+    EQUAL,
+    FINAL_ROUNDS,
+    MIN_CLUSTER_ROWS,
+    N_ERRORS,
+    N_FINALISTS,
+    SAME_AGREEMENT,
+    SEPARATION_MARGIN,
+    SURE_AGREEMENT,
+)
+from subspaces.spectral.joins import (
+    SMALL_CLUSTER,
+    PartGraph,
+    join_by_modularity,
+    join_by_strength,
+    part_graphs,
+    separation,
+)
+from subspaces.spectral.kmeans import kmeans
+from subspaces.spectral.modularity import cluster_shares, modularity, modularity_terms
+from subspaces.spectral.partition import (
+    DIGITS,
+    MAX_FIT_ROWS,
+    TRIAL_ROUNDS,
+    Partition,
+    assign,
+    assign_embedded,
+    at_most,
+    partition_of_labels,
+    refine,
+    rounded_modularity,
+    settle,
+)
+from subspaces.spectral.spectrum import Spectrum, embed
+
+# What a good partition is: the largest modularity, the best separation, or whichever the rows support.
+KINDS = ("auto", "balanced", "density")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChoice:
+    """All candidates, that of the largest modularity, the best separated one, and the winner."""
+
+    winner: Partition
+    balanced: Partition
+    density: Partition
+    candidates: list[Partition]
+    agreement: float = 1.0  # between partitions joined by strength from different parts
+
+
+def choose_partition(
+    psi: csr_matrix,
+    spectrum: Spectrum,
+    inliers: Indices,
+    n_clusters: int,
+    *,
+    counts: Sequence[int],
+    n_starts: int,
+    polish: bool,
+    rng: np.random.RandomState,
+    kind: str = "auto",
+    n_draws: int = 2,
+) -> PartitionChoice:
+    """The best partition over numbers of eigenvectors `counts`, starts of k-means and joined parts.
+
+    The rows of `psi` (n, D) sum to one; modularity is computed on the rows `inliers`. With `polish`, candidates are
+    refined on the landmarks. `kind` "balanced" compares modularity and "density" separation; "auto" compares modularity
+    unless its winner cuts clearly stronger joins than another candidate. Parts are made `n_draws` times in each way.
+    """
+    sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
+    embedding = embed(sample, spectrum)
+    tried = sorted({min(count, embedding.shape[1]) for count in counts})
+
+    def starts(draw: tuple[int, np.random.RandomState]) -> list[Partition]:
+        count, own = draw
+        runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=own, max_iter=50)
+        return [Partition(n_clusters, count, centers) for centers in runs.points]
+
+    candidates = list(chain.from_iterable(mapped(starts, zip(tried, generators(rng, len(tried)), strict=True))))
+    everyone = psi[at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)]
+    graphs = []
+    if polish or kind != "balanced":
+        graphs = part_graphs(everyone, embed(everyone, spectrum), n_clusters, rng, n_draws=n_draws)
+    merged = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=False)
+    if polish:
+        candidates = mapped(lambda each: refine(each, sample, spectrum, n_rounds=TRIAL_ROUNDS), candidates + merged)
+        balanced = _best_polished(candidates, psi[inliers], spectrum)
+    else:
+        found = (assign_embedded(embedding, each) for each in candidates)
+        shares = (cluster_shares(sample, labels, n_clusters) for labels in found)
+        candidates = [replace(each, modularity=modularity(own)) for each, own in zip(candidates, shares, strict=True)]
+        # A graph in more pieces than clusters has as many eigenvalues of one; its first vectors are arbitrary.
+        in_pieces = (spectrum.eigenvalues > 1 - EQUAL).sum() >= n_clusters
+        best = max(candidates, key=rounded_modularity)
+        balanced = best if in_pieces else _fewest_vectors(candidates, sample, spectrum)
+    if kind == "balanced" or n_clusters == 1:
+        return PartitionChoice(balanced, balanced, balanced, candidates)
+    strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
+    strong = [settle(each, everyone, spectrum) for each in strong]
+    merged = [] if polish else [settle(each, everyone, spectrum) for each in merged]
+    candidates += merged + strong
+    balanced, *candidates = (_separated(each, graphs, everyone, spectrum) for each in (balanced, *candidates))
+    # If all clusters are too small to be judged, this falls back to modularity.
+    density = max(balanced, *candidates, key=_separation)
+    agreement = _agreement(strong, everyone, spectrum)
+    if kind == "auto" and not (
+        density.separation > balanced.separation + SEPARATION_MARGIN
+        and (polish or agreement >= SURE_AGREEMENT)
+        and _agreement([balanced, density], sample, spectrum) < SAME_AGREEMENT
+    ):
+        return PartitionChoice(balanced, balanced, density, candidates, agreement)
+    if density.landmark_scores is not None:
+        density = replace(settle(density, psi, spectrum), separation=density.separation)
+    return PartitionChoice(density, balanced, density, candidates, agreement)
+
+
+def joined_partitions(
+    graphs: Sequence[PartGraph], psi: csr_matrix, n_clusters: int, spectrum: Spectrum, *, strong: bool
+) -> list[Partition]:
+    """Partitions from many small parts, joined two at a time: the strongest join, or the largest gain of modularity.
+
+    k-means with K centres cuts large clusters and misses small ones after an unlucky start; of many parts each belongs
+    to one cluster, whatever the start. The graphs were made from psi (n, D).
+    """
+    join, name = (join_by_strength, "strength") if strong else (join_by_modularity, "modularity")
+    partitions = []
+    for graph in graphs:
+        groups = join(graph, n_clusters)
+        labels = groups[graph.labels].astype(np.int32)
+        partitions.append(partition_of_labels(psi, labels, n_clusters, spectrum, f"parts joined by {name}"))
+    return partitions
+
+
+def _separated(partition: Partition, graphs: list[PartGraph], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """`partition` with its separation on the graphs of psi (n, D); -inf if a cluster is too small."""
+    labels = assign(psi, spectrum, partition)
+    sizes = np.bincount(labels, minlength=partition.n_clusters)
+    if sizes.min() < max(SMALL_CLUSTER / partition.n_clusters * len(labels), MIN_CLUSTER_ROWS):
+        return replace(partition, separation=-np.inf)
+    return replace(partition, separation=separation(graphs, labels, partition.n_clusters))
+
+
+def _separation(partition: Partition) -> float:
+    return round(float(partition.separation), DIGITS)
+
+
+def _agreement(partitions: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> float:
+    """The mean adjusted Rand index between any two partitions of the rows of psi (n, D)."""
+    labels = [assign(psi, spectrum, each) for each in partitions]
+    return float(np.mean([labels_agreement(*pair) for pair in combinations(labels, 2)]))
+
+
+def _best_polished(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """The candidate of the largest modularity on psi (n, D), refined; joined parts must clearly beat k-means."""
+    best = []
+    for _, group in groupby(candidates, key=lambda each: each.origin):
+        finalists = sorted(group, key=rounded_modularity)[-N_FINALISTS:]
+        refined = mapped(lambda each: refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS), finalists)
+        best.append(max(refined, key=rounded_modularity))
+    plain, joined = best
+    return plain if _as_good(plain, joined, psi, spectrum) else joined
+
+
+def _fewest_vectors(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """The candidate with the fewest eigenvectors whose modularity on psi (n, D) is not clearly below the largest."""
+    best = max(candidates, key=rounded_modularity)
+    by_count = groupby(candidates, key=lambda each: each.n_vectors)
+    per_count = [max(group, key=rounded_modularity) for _, group in by_count]
+    return next((each for each in per_count if _as_good(each, best, psi, spectrum)), best)
+
+
+def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
+    """Whether `partition` is within a few standard errors of `best`, compared row by row."""
+    terms, best_terms = (
+        modularity_terms(psi, assign(psi, spectrum, each), each.n_clusters) for each in (partition, best)
+    )
+    deficit = best_terms - terms
+    return bool(deficit.mean() <= N_ERRORS * deficit.std() / np.sqrt(len(deficit)) + 10.0**-DIGITS)

@@ -1,0 +1,106 @@
+"""Every number of this room that changes results: what it decides, and the kept study that set it.
+
+Studies are scripts in benchmarks/ whose results are kept in benchmarks/results/; "choosing" is benchmarks/choosing.py.
+A number without a study says so.
+"""
+
+# --- Flats: dimension, neighbourhood, linear or affine (search.py) ---
+# Dimensions of landmark flats that are tried. study_flats.
+DIMS = (2, 3, 4, 6, 9)
+# Size of the sample on which settings are compared, its landmarks, and how many of them describe a row. study_regime.
+SAMPLE_ROWS = 8000
+SAMPLE_LANDMARKS = 700
+SAMPLE_NEAREST = 8
+# Fewer rows suffice to compare linear with affine flats; if that is all rows, more landmarks cost little. study_regime.
+PILOT_ROWS = 2500
+FEW_ROWS_LANDMARKS = 1000
+# Dimensions in that comparison. From PAIR_COLUMNS columns on, one pair of settings is compared first. No kept study.
+PILOT_DIMS = (2, 4)
+PAIR_COLUMNS = 20
+# Margin of modularity by which affine flats must beat linear ones; the second if the mean of the rows is at the origin.
+# study_regime.
+AFFINE_MARGIN = 0.02
+AFFINE_MARGIN_AT_ORIGIN = 0.1
+# Up to this many columns only affine flats are tried: unit rows fill their circle or sphere. choosing.
+LOW_COLUMNS = 3
+# Subtracted from the modularity of lines through the origin, which for unit rows are only directions. choosing.
+LINE_HANDICAP = 0.1
+# Up to this many columns flats of all dimensions are tried. No kept study.
+FEW_COLUMNS = 5
+# Settings whose modularities on a sample differ by less are ties; the largest dimension wins. choosing.
+DIM_TIE = 0.005
+# Ways to cut rows into parts, and the gain of separation, that show clusters of unequal size. choosing.
+MIDDLE_DRAWS = 2
+UNEVEN_MARGIN = 0.3
+
+# --- Partition: modularity or separation (partition.py) ---
+# Partitions whose modularities differ by fewer standard errors are equally good. study_partition.
+N_ERRORS = 2.0
+# Refinement: candidates of each origin that are refined on all rows, and rounds. study_partition.
+N_FINALISTS = 2
+FINAL_ROUNDS = 20
+# How much better separated a partition must be than that of the largest modularity. choosing.
+SEPARATION_MARGIN = 0.2
+# Clusters joined from different parts are trusted from this adjusted Rand index on. choosing.
+SURE_AGREEMENT = 0.8
+# Partitions that agree this well differ only in details, which modularity judges better. choosing.
+SAME_AGREEMENT = 0.9
+# A cluster needs this many rows of a sample. No kept study.
+MIN_CLUSTER_ROWS = 10
+# Eigenvalues this near to one count as one: the graph is in separate pieces. Rounding, no study needed.
+EQUAL = 1e-5
+# Starts of k-means: in all, and per number of eigenvectors if candidates are refined afterwards. study_partition.
+N_STARTS = 10
+N_STARTS_EACH = 2
+
+# --- Landmarks (choosing.py) ---
+# Number of landmarks; every row is one if there are at most LANDMARK_REACH times as many rows. study_kernel.
+N_LANDMARKS = 2000
+LANDMARK_REACH = 1.5
+# Nearest flats that describe a row, and how many if every row is a landmark. study_kernel.
+N_NEAREST = 5
+N_NEAREST_ALL = 8
+# Flats with larger residuals than this many medians are dropped if clusters differ in size. choosing.
+UNEVEN_TRIM = 6.0
+
+# --- Other landmarks: confidence and votes (confidence.py, consensus.py) ---
+# Further landmark sets if the first is unsure; their share of the landmarks if every row is one. choosing.
+UNSURE_DRAWS = 4
+FEWER_LANDMARKS = 0.6
+# How often landmarks are split in halves, and the agreement that needs no second split. choosing.
+MAX_SPLITS = 2
+SURE_AT_ONCE = 0.85
+# Rows and starts with which each half is clustered. No kept study.
+OPINION_ROWS = 5000
+OPINION_STARTS = 2
+# Below this agreement labels depend more on the landmarks than on the rows, and a warning says so. choosing.
+COIN_TOSS = 0.5
+# Weight of agreement against separation when clusterings are ranked. choosing.
+AGREEMENT_WEIGHT = 2.0
+# Mean gain of separation over several clusterings that is decisive; gain of one that calls for others. choosing.
+MEAN_MARGIN = 0.15
+DOUBTFUL_GAIN = 0.1
+
+# --- Whole flats (whole_flats.py) ---
+# Rows on which flat clusters are looked for. No kept study.
+FLAT_ROWS = 2000
+# Partitions from which the search starts; how many of them show whether it is worth it; extra flats. No kept study.
+MAX_STARTS = 6
+FIRST_STARTS = 2
+MORE_FLATS = 5
+# Up to this many rows the full search runs in any case. No kept study.
+FEW_FLAT_ROWS = 1000
+
+# --- Number of clusters (flat_count.py, graph_count.py) ---
+# Rows and principal columns of the search. benchmarks/cluster_count.py.
+SEARCH_ROWS = 2000
+SEARCH_COLUMNS = 100
+# Dimensions and starts of the local flats at which the search begins. benchmarks/cluster_count.py.
+START_DIMS = (1, 4)
+COUNT_STARTS = 2
+# Fewer clusters win unless more shorten the description by this many standard errors. benchmarks/cluster_count.py.
+STANDARD_ERRORS = 2.0
+# Numbers whose relative modularity is this near to the largest are ties; the largest wins. choosing.
+COUNT_TIE = 0.01
+# Settings whose partitions are compared to report agreement. Reported only.
+N_COMPARED = 4
