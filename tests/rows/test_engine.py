@@ -402,16 +402,12 @@ class TestColumnNames:
         assert not hasattr(model, "feature_names_in_")
 
 
-class TestLean:
-    @pytest.mark.parametrize("name", ["votes", "the paper", "landmarks", "waves"])
-    def test_knows_no_single_rows(self, name):
-        x = np.tile(feeds.rows_of(name), (3, 1))[:4000]
-        sizes = []
-        for rows in (x[:2000], x):
-            model = clone(feeds.MODELS[name]).fit(rows)
-            sizes.append(len(pickle.dumps(_engine.lean(model._labels_of))))
-            assert len(model.labels_) == len(rows)
-        assert sizes[1] < sizes[0] + 4000
-
-    def test_leaves_functions_alone(self):
-        assert _engine.lean(np.sum) is np.sum
+@pytest.mark.parametrize("name", ["votes", "the paper", "landmarks", "waves"])
+def test_a_fitted_model_holds_nothing_about_single_rows(name):
+    x = np.tile(feeds.rows_of(name), (3, 1))[:4000]
+    sizes = []
+    for rows in (x[:2000], x):
+        model = clone(feeds.MODELS[name]).fit(rows)
+        sizes.append(len(pickle.dumps(model._model)))
+        assert len(model.labels_) == len(rows)
+    assert sizes[1] < sizes[0] + 4000
