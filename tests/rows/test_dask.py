@@ -218,7 +218,7 @@ def client():
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, dashboard_address=None, memory_limit=None
+            n_workers=4, threads_per_worker=1, dashboard_address=":0", memory_limit=None
         ) as cluster,
         distributed.Client(cluster) as found,
     ):
