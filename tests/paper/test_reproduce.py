@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces.paper.reproduce import measure, published, runner
 from subspaces.paper.reproduce.data import load, tilted_subspaces
@@ -126,13 +127,16 @@ class TestProcesses:
 
     @pytest.mark.parametrize("jobs", [1, 2])
     @pytest.mark.parametrize(
-        ("data", "message"),
-        [({"set": "none"}, "InputError: there is no data set 'none'"), ({"set": "tilted"}, "TypeError: tilted_sub")],
+        ("data", "kind", "message"),
+        [
+            ({"set": "none"}, InputError, "there is no data set 'none'"),
+            ({"set": "tilted"}, RuntimeError, "TypeError: tilted_sub"),
+        ],
     )
-    def test_errors_stop_all_processes(self, tmp_path, jobs, data, message):
+    def test_errors_stop_all_processes(self, tmp_path, jobs, data, kind, message):
         import multiprocessing
 
-        with pytest.raises(ValueError, match=f"small, kmeans, draw 0: {message}"):
+        with pytest.raises(kind, match=f"small, kmeans, draw 0: {message}"):
             runner.run([a_task(data=data)], Kept(tmp_path, "synthetic"), jobs=jobs, progress=nothing)
         assert not multiprocessing.active_children()
 

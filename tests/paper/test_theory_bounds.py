@@ -302,9 +302,9 @@ class TestLandmarksNeeded:
 
 @pytest.fixture(scope="module")
 def curves():
-    told = []
-    found = theory.curves(small=True, progress=told.append)
-    assert "uniform measure" in told
+    lines = []
+    found = theory.curves(small=True, progress=lines.append)
+    assert "uniform measure" in lines
     return found
 
 

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import cast
 
-from subspaces._core.errors import MissingPackageError, OutOfMemoryError, UserFileError
+from subspaces._core.errors import InputError, MissingPackageError, OutOfMemoryError, UserError, UserFileError
 from subspaces.paper.reproduce.task import Outcome, Task
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -91,4 +91,7 @@ def located(error: Exception, task: Task) -> Exception:
     for kind in (UserFileError, MissingPackageError, OSError, ImportError):
         if isinstance(error, kind):
             return kind(str(error))
-    return ValueError(f"{task.cell}, {task.method}, draw {task.seed}: {type(error).__name__}: {error}")
+    place = f"{task.cell}, {task.method}, draw {task.seed}"
+    if isinstance(error, UserError):
+        return InputError(f"{place}: {error}")
+    return RuntimeError(f"{place}: {type(error).__name__}: {error}")
