@@ -27,20 +27,22 @@ from subspaces._core.arrays import (
 from subspaces._core.blocks import row_blocks
 from subspaces.features import FeatureMap
 from subspaces.flats.affinity import labels_by_votes
-from subspaces.flats.cluster_model import ClusterModel
+from subspaces.flats.cluster_model import ClusterModel, limit_of_share, model_clusters
 from subspaces.flats.device import DeviceFlats
 from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.least_noise import least_noise_flat
-from subspaces.rows.preparation import RowPreparation
+from subspaces.flats.thresholds import MODEL_ROWS
+from subspaces.rows.preparation import PreparedRows, RowPreparation
+from subspaces.selection.consensus import Consensus
 from subspaces.selection.voting import Voter, vote
 from subspaces.self_expression import homogeneous
 from subspaces.self_expression.residuals import ClusterGrams, least_residual
 from subspaces.spectral.kernel_graph import kernel_modularity, normalized, with_constant
 from subspaces.spectral.kmeans import nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
-from subspaces.spectral.partition import Partition, assign
+from subspaces.spectral.partition import Partition, assign, at_most
 from subspaces.spectral.spectrum import Psi, Spectrum, embed
 
 
@@ -158,6 +160,23 @@ class SubspaceModel:
 
     def _scaled(self, plain: Array) -> Array:
         return unit_rows(plain) if self.preparation.unit else plain
+
+
+def describe_clusters(
+    found: Consensus, prepared: PreparedRows, *, unit: bool, detect_outliers: bool | float = False
+) -> SubspaceModel:
+    """The model of FLS: the map and its voters, the shape of each cluster, and the rule for outliers."""
+    best, plain, labels = found.best, prepared.rows, found.labels
+    # A fixed generator: this sample is not part of the choice, and must not move the draws of the fit.
+    index = at_most(np.arange(len(plain)), MODEL_ROWS, np.random.RandomState(0))
+    n_clusters = best.partition.n_clusters
+    clusters = model_clusters(plain[index], labels[index], n_clusters, affine=best.features.affine)
+    limit = np.inf
+    if not isinstance(detect_outliers, bool | np.bool_):
+        limit = limit_of_share(clusters.scores(plain, labels), float(detect_outliers))
+    preparation = replace(prepared.preparation, unit=unit)
+    spectral = SpectralModel(preparation, best.features, best.spectrum, best.partition, best.tie)
+    return SubspaceModel(spectral, found.voters, clusters, detect_outliers, limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,14 +23,11 @@ from subspaces._core.validation import (
     warn_if_empty,
 )
 from subspaces.estimators._base import SpectralClusterer, check_n_components
-from subspaces.estimators._models import SpectralModel, SubspaceModel
-from subspaces.features import SubspaceFeatures
+from subspaces.estimators._models import SubspaceModel, describe_clusters
 from subspaces.features.base import check_landmark_choice
 from subspaces.features.described import describe_rows, leading_vectors
-from subspaces.flats.cluster_model import limit_of_share, model_clusters
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
-from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.feed import Feed, Rows, open_feed, open_new_rows
 from subspaces.rows.plan import Plan, make_plan, planned
 from subspaces.rows.preparation import MAX_COLUMNS, PreparedRows, RowOptions, prepare, prepared_columns
@@ -41,9 +38,8 @@ from subspaces.selection.consensus import Consensus, find_consensus
 from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.thresholds import DIMS, FEWER_LANDMARKS, FIRST_STARTS, N_NEAREST
+from subspaces.selection.thresholds import DIMS, FIRST_STARTS, N_NEAREST
 from subspaces.selection.whole_flats import final_partition, prefer_whole_flats
-from subspaces.spectral.partition import at_most
 
 
 class FLS(SpectralClusterer):
@@ -427,7 +423,8 @@ def cluster(prepared: PreparedRows, made: LandmarkSetting, setting: Setting, fee
     """
     unit, rng = made.flats.unit, feed.rng
     rows = prepared.scaled(unit)
-    features = landmark_flats(rows, made, rng)  # landmark points and a local best-fit flat at each
+    progress.stage("flats at landmarks", f"fitting flats at {made.n_landmarks:,} landmarks")
+    features = made.features(rng).fit(rows)  # landmark points, and a local best-fit flat at each
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
     described = describe_rows(features, rows)  # psi: exp(-dist^2 / sigma^2) to the flats, (n, D)
     spectrum = leading_vectors(  # of the normalised kernel matrix, from D x D sums over all rows
@@ -439,57 +436,14 @@ def cluster(prepared: PreparedRows, made: LandmarkSetting, setting: Setting, fee
     return prefer_whole_flats(found, prepared.rows, setting.flat_sample, rng)  # K whole flats, if clusters are flat
 
 
-def landmark_flats(rows: Array, made: LandmarkSetting, rng: np.random.RandomState) -> SubspaceFeatures:
-    """Choose landmark points of prepared rows (n, q), and fit a flat at each."""
-    progress.stage("flats at landmarks", f"fitting flats at {made.n_landmarks:,} landmarks")
-    return SubspaceFeatures(
-        made.n_landmarks,
-        subspace_dim=made.flats.dim,
-        sigma=made.sigma,
-        n_nearest=made.n_nearest,
-        landmarks=made.landmarks,
-        neighborhood=made.flats.neighborhood,
-        affine=made.flats.affine,
-        power=made.power,
-        trim=made.trim,
-        random_state=rng,
-    ).fit(rows)
-
-
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
     """How far other landmarks agree with a clustering; if they do not, the best of several and its voters."""
-    rng = feed.rng
 
     def again() -> Clustering:
-        made = setting.further
-        if not isinstance(made.landmarks, str):
-            chosen = rng.choice(made.n_landmarks, max(1, int(FEWER_LANDMARKS * made.n_landmarks)), replace=False)
-            made = replace(made, landmarks=made.landmarks[chosen])
-        return cluster(prepared, made, setting, feed)
+        return cluster(prepared, setting.further.resampled(feed.rng), setting, feed)
 
     final = None
     if first.partition.origin == "flats":
         # Clusters are known to be flat: a few starts find the flats again.
         final = partial(final_partition, prepared.rows, setting.flat_sample, max_starts=FIRST_STARTS)
-    return find_consensus(first, setting, again, rng, final=final)
-
-
-def describe_clusters(
-    found: Consensus, prepared: PreparedRows, *, unit: bool, detect_outliers: bool | float = False
-) -> SubspaceModel:
-    """The model that labels new rows: the map, its voters, the shape of clusters and the rule for outliers."""
-    best, plain, labels = found.best, prepared.rows, found.labels
-    n_clusters = best.partition.n_clusters
-    # A fixed generator: this sample is not part of the choice, and must not move the draws of the fit.
-    index = at_most(np.arange(len(plain)), MODEL_ROWS, np.random.RandomState(0))
-    clusters = model_clusters(plain[index], labels[index], n_clusters, affine=best.features.affine)
-    limit = np.inf
-    if not isinstance(detect_outliers, bool | np.bool_):
-        limit = limit_of_share(clusters.scores(plain, labels), float(detect_outliers))
-    return SubspaceModel(
-        SpectralModel(replace(prepared.preparation, unit=unit), best.features, best.spectrum, best.partition, best.tie),
-        found.voters,
-        clusters,
-        detect_outliers,
-        limit,
-    )
+    return find_consensus(first, setting, again, feed.rng, final=final)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array, Indices
+from subspaces.features import SubspaceFeatures
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.record import Choice
 from subspaces.selection.search import FlatSetting
+from subspaces.selection.thresholds import FEWER_LANDMARKS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +48,28 @@ class LandmarkSetting:
     sigma: float | str
     power: float
     trim: bool | float  # as in `SubspaceFeatures`
+
+    def features(self, rng: np.random.RandomState) -> SubspaceFeatures:
+        """The feature map that makes them, not fitted yet."""
+        return SubspaceFeatures(
+            self.n_landmarks,
+            subspace_dim=self.flats.dim,
+            affine=self.flats.affine,
+            neighborhood=self.flats.neighborhood,
+            landmarks=self.landmarks,
+            n_nearest=self.n_nearest,
+            sigma=self.sigma,
+            power=self.power,
+            trim=self.trim,
+            random_state=rng,
+        )
+
+    def resampled(self, rng: np.random.RandomState) -> LandmarkSetting:
+        """The same setting with a random part of the landmarks if they are given points."""
+        if isinstance(self.landmarks, str):
+            return self
+        chosen = rng.choice(self.n_landmarks, max(1, int(FEWER_LANDMARKS * self.n_landmarks)), replace=False)
+        return replace(self, landmarks=self.landmarks[chosen])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
