@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import sys
 import warnings
 import zipfile
 
@@ -308,13 +309,22 @@ def test_refused_in_one_line(case, tmp_path):
     assert len(str(caught.value)) < 700
 
 
-@pytest.mark.parametrize("module", ["pyarrow.parquet", "h5py", "zarr"])
-def test_a_package_that_is_not_there(module, tmp_path, monkeypatch):
-    paths = {"pyarrow.parquet": "rows.parquet", "h5py": "rows.h5", "zarr": "rows.zarr"}
-    path = tmp_path / paths[module]
-    path.mkdir() if module == "zarr" else path.write_text("x")
-    monkeypatch.setitem(__import__("sys").modules, module, None)
-    with pytest.raises(ImportError, match=r"pip install 'subspaces\[io\]'"):
+PACKAGES = {
+    "pyarrow.parquet": ("rows.parquet", "pip install pyarrow"),
+    "pyarrow.csv": ("rows.csv", "pip install pyarrow"),
+    "h5py": ("rows.h5", r"pip install 'subspaces\[io\]'"),
+    "zarr": ("rows.zarr", r"pip install 'subspaces\[io\]'"),
+    "python_calamine": ("rows.xlsx", r"package python-calamine: pip install 'subspaces\[io\]'"),
+}
+
+
+@pytest.mark.parametrize("module", PACKAGES)
+def test_a_package_that_is_not_installed(module, tmp_path, monkeypatch):
+    name, remedy = PACKAGES[module]
+    path = tmp_path / name
+    path.mkdir() if module == "zarr" else path.write_text("1,2\n3,4\n")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=remedy):
         read_table(path)
 
 

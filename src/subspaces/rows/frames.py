@@ -118,7 +118,8 @@ def open_frame(X: Any) -> FrameTable | None:
 
 def numeric_columns(X: Any) -> Any:
     """`X` itself; if it is a dataframe in memory, without the columns that do not hold numbers, with a warning."""
-    if frame_kind(X) in (None, LAZY):
+    kind = frame_kind(X)
+    if kind in (None, LAZY) or (kind == PANDAS and all(getattr(each, "kind", "O") in "fiub" for each in X.dtypes)):
         return X
     table = FrameTable(X)
     kept = [column for column in range(table.n_columns) if column not in table.kinds]

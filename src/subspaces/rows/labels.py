@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError, UserFileError
@@ -28,7 +27,7 @@ class IsAFolderError(UserFileError, IsADirectoryError):
 
 
 class LabelWriter:
-    """Write labels (n_rows,) to an .npy file `path` in any order; the file appears when it is complete.
+    """Write int32 labels (n_rows,) to an .npy file `path`, in order; the file appears when it is complete.
 
     Until `close` the labels are in a hidden file beside it, which is removed after an error. With `resumable` that file
     stays, and `resume` continues it: rows before the first one that is written then count as written. As a context
@@ -40,16 +39,16 @@ class LabelWriter:
         path: str | Path,
         n_rows: int,
         *,
-        dtype: DTypeLike = np.int32,
         overwrite: bool = False,
         resumable: bool = False,
         resume: bool = False,
     ) -> None:
         self.path = Path(path).expanduser().absolute()
         self.partial = partial_path(self.path)
-        self._n_rows, self._dtype = int(n_rows), np.dtype(dtype)
-        self._overwrite, self._resumable, self._resumed = overwrite, resumable or resume, resume
-        self._written: list[tuple[int, int]] = []  # disjoint ranges of rows, ascending
+        self._n_rows, self._dtype = int(n_rows), np.dtype(np.int32)
+        self._overwrite, self._resumable = overwrite, resumable or resume
+        # The next row; None if a resumed file is continued at any row.
+        self._next: int | None = None if resume else 0
         check_label_path(self.path, overwrite=overwrite)
         self._header = _header(self._n_rows, self._dtype)
         self._file = self._open_partial() if resume else self._new_partial()
@@ -63,7 +62,7 @@ class LabelWriter:
         with self._failing():
             self._file.seek(len(self._header) + start * self._dtype.itemsize)
             self._file.write(labels.tobytes())
-        self._written = _with_interval(self._written, start, start + len(labels))
+        self._next = start + len(labels)
 
     def flush(self) -> None:
         """Make sure that what was written is on the disk."""
@@ -75,10 +74,9 @@ class LabelWriter:
         """Move the complete file to its place and return its path."""
         if self._file.closed:
             return self.path
-        missing = self._first_missing()
-        if missing is not None:
+        if (self._next or 0) < self._n_rows:
             self.abort()
-            raise InputError(f"{self.path}: row {missing} of {self._n_rows} has no label; write all before closing.")
+            raise InputError(f"{self.path}: row {self._next or 0} of {self._n_rows} has no label; write all of them.")
         self.flush()
         self._file.close()
         try:
@@ -131,22 +129,16 @@ class LabelWriter:
     def _check_values(self, start: int, values: Any) -> Any:
         if values.ndim != 1 or values.dtype.kind not in "iu":
             raise InputError(f"labels are an array of {values.dtype} and shape {values.shape}: pass integers (m,).")
+        if self._next not in (None, start):
+            raise InputError(
+                f"labels from row {start} on do not continue those before row {self._next}: write in order."
+            )
         if not 0 <= start <= self._n_rows - len(values):
             raise InputError(f"labels of rows {start} to {start + len(values)} are outside of the {self._n_rows} rows.")
         number = np.iinfo(self._dtype)
         if not number.min <= values.min() <= values.max() <= number.max:
-            raise InputError(
-                f"labels from {values.min()} to {values.max()} do not fit into {self._dtype}: widen dtype."
-            )
+            raise InputError(f"labels from {values.min()} to {values.max()} do not fit into {self._dtype}.")
         return values.astype(self._dtype, copy=False)
-
-    def _first_missing(self) -> int | None:
-        start = 0
-        for first, stop in self._written:
-            if first > start and not (self._resumed and start == 0):
-                return start
-            start = stop
-        return start if start < self._n_rows else None
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
@@ -193,11 +185,3 @@ def _reserve(handle: int, size: int) -> None:
             if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
                 raise
     os.truncate(handle, size)
-
-
-def _with_interval(intervals: list[tuple[int, int]], start: int, stop: int) -> list[tuple[int, int]]:
-    """Add a range to ascending, disjoint ones, joined with those that it touches."""
-    apart = [(a, b) for a, b in intervals if b < start or a > stop]
-    touched = [(a, b) for a, b in intervals if not (b < start or a > stop)]
-    joined = (min([start, *(a for a, _ in touched)]), max([stop, *(b for _, b in touched)]))
-    return sorted([*apart, joined])

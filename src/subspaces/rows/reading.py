@@ -63,7 +63,8 @@ def require(module: str, path: Path | str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0].replace("_", "-")
-        raise MissingPackageError(f"{path} needs the package {package}: pip install 'subspaces[io]'.") from error
+        install = package if package == "pyarrow" else "'subspaces[io]'"
+        raise MissingPackageError(f"{path} needs the package {package}: pip install {install}.") from error
 
 
 def _one_line(error: BaseException) -> str:

@@ -26,7 +26,7 @@ class Hdf5Table(SliceTable):
 
     def __init__(self, path: Path, key: str, data: Any) -> None:
         where = f"{path}, dataset {key!r},"
-        self.path, self.key = path, key
+        self.path, self.key, self.arrays_in = path, key, arrays_in
         self.n_rows, self.n_columns, self.row_shape = rows_of_shape(data.shape or (), where)
         self.stored_dtype = data.dtype
         block_dtype(data.dtype, where)
@@ -44,10 +44,6 @@ class Hdf5Table(SliceTable):
             if data.shape[0] != self.n_rows:
                 raise UnreadableError(f"{self.path} has changed since it was opened: open it again.")
             yield lambda start, stop: columns_at(data[start:stop].reshape(stop - start, -1), columns)
-
-    def beside(self, name: str) -> NDArray[Any] | None:
-        array = arrays_in(self.path).get(name)
-        return None if array is None else array.entries()
 
 
 def open_table(path: Path, options: OpenOptions) -> Hdf5Table:

@@ -16,21 +16,13 @@ from subspaces.rows.formats.stored import HeldTable, OpenOptions
 from subspaces.rows.reading import check_file, reading
 
 
-class NpzTable(HeldTable):
-    """One array of an .npz file."""
-
-    path: Path
-
-    def beside(self, name: str) -> NDArray[Any] | None:
-        array = arrays_in(self.path).get(name)
-        return None if array is None else array.entries()
-
-
-def open_table(path: Path, options: OpenOptions) -> NpzTable:
+def open_table(path: Path, options: OpenOptions) -> HeldTable:
     """The array `options.key` of an .npz file, or the only one that can be rows."""
     arrays = arrays_in(path)
     chosen = arrays[choose_array(path, arrays, options.key)]
-    return NpzTable(path, chosen.shape, chosen.read, options.memory_limit)
+    table = HeldTable(path, chosen.shape, chosen.read, options.memory_limit)
+    table.arrays_in = arrays_in
+    return table
 
 
 def arrays_in(path: Path) -> dict[str, NamedArray]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Array, Indices
 from subspaces.rows.checks import block_dtype, check_shape
 from subspaces.rows.columns import numbered_names
+from subspaces.rows.formats.keyed import NamedArray
 from subspaces.rows.memory import BLOCK_SHARE, CHUNK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import columns_at
@@ -65,6 +66,8 @@ class StoredTable(ABC):
     kinds: Mapping[int, str] = MappingProxyType({})  # columns that do not hold numbers, and what they hold
     index_columns: tuple[int, ...] = ()  # row names that pandas and R write; left out unless they are chosen
     notes: tuple[str, ...] = ()  # what the user should know
+    # The arrays of a file that holds several, by name; other arrays may hold true classes.
+    arrays_in: Callable[[Any], Mapping[str, NamedArray]] | None = None
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -100,8 +103,9 @@ class StoredTable(ABC):
         return np.concatenate([np.empty(0), *found]) if not found else np.concatenate(found)
 
     def beside(self, name: str) -> NDArray[Any] | None:
-        """Another array (n,) of the same file by its name; None if there is none."""
-        return None
+        """The entries (n,) of another array of the same file; None if it has no array of this name."""
+        array = None if self.arrays_in is None else self.arrays_in(self.path).get(name)
+        return None if array is None else array.entries()
 
     def place(self, row: int) -> str:
         """Where a row is, for messages."""

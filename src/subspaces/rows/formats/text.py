@@ -23,7 +23,7 @@ from subspaces.rows.formats.cells import CellTable
 from subspaces.rows.formats.dialect import Dialect, find_dialect, limited, rows_of
 from subspaces.rows.formats.stored import Content, OpenOptions
 from subspaces.rows.memory import BLOCK_SHARE
-from subspaces.rows.reading import UnreadableError, check_file, reading
+from subspaces.rows.reading import UnreadableError, check_file, reading, require
 
 SAMPLE_BYTES = 2**20
 SAMPLE_LINES = 200
@@ -83,8 +83,8 @@ class TextTable(CellTable):
         return super().place(row)
 
     def chunks(self, columns: Sequence[int]) -> Iterator[list[Any]]:
+        arrow_csv = require("pyarrow.csv", self.path)
         import pyarrow as pa
-        from pyarrow import csv as arrow_csv
 
         unique = list(dict.fromkeys(columns))
         space = self._dialect.delimiter == " "

@@ -24,7 +24,7 @@ class ZarrTable(SliceTable):
 
     def __init__(self, path: Path, key: str | None, data: Any) -> None:
         where = str(path) if key is None else f"{path}, array {key!r},"
-        self.path, self.key = path, key
+        self.path, self.key, self.arrays_in = path, key, arrays_in
         self.n_rows, self.n_columns, self.row_shape = rows_of_shape(data.shape, where)
         self.stored_dtype = data.dtype
         block_dtype(data.dtype, where)
@@ -47,10 +47,6 @@ class ZarrTable(SliceTable):
                 yield lambda start, stop: _flat(data[start:stop], columns)
             else:
                 yield lambda start, stop: data.oindex[start:stop, columns]
-
-    def beside(self, name: str) -> NDArray[Any] | None:
-        array = arrays_in(self.path).get(name)
-        return None if array is None else array.entries()
 
 
 def open_table(path: Path, options: OpenOptions) -> ZarrTable:
