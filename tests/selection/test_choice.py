@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subspaces.flats.neighborhoods import Beta2
-from subspaces.selection.record import NOTHING, TABLE_ROWS, TABLE_WIDTH, Choice, Decision
+from subspaces.selection.record import NOTHING, Choice, Decision
+from subspaces.selection.record_text import TABLE_ROWS, TABLE_WIDTH
 
 NAN = float("nan")
 

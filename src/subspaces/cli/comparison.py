@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError, UserError
 from subspaces._core.files import write_whole
+from subspaces._core.plain import plain
 from subspaces.cli import record, results
 from subspaces.cli.configuration import by_long_name
 from subspaces.cli.console import Console
@@ -28,7 +29,6 @@ from subspaces.cli.values import LARGEST_SEED
 from subspaces.metrics import adjusted_rand
 from subspaces.metrics.residuals import residual_share
 from subspaces.rows.feed import FIT_ROWS
-from subspaces.selection.record import plain
 
 # Residuals are compared at this dimension if neither --dim nor a model gives one.
 DIM = 3

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError, file_errors, memory_errors
 from subspaces._core.files import write_whole
+from subspaces._core.plain import plain
 from subspaces.cli import record, results
 from subspaces.cli.configuration import by_long_name
 from subspaces.cli.console import Console
@@ -23,7 +24,6 @@ from subspaces.cli.page import write_report
 from subspaces.cli.rows import Prepared, fit_rows, known_rows
 from subspaces.cli.targets import LABEL_FILES, RUN_FILES
 from subspaces.rows import Preparation, RowSource, Table, parse_bytes
-from subspaces.selection.record import plain
 
 
 @dataclass(slots=True)

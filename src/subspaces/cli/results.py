@@ -15,9 +15,9 @@ from subspaces._core.arrays import to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.errors import InputError
 from subspaces._core.files import new_file
+from subspaces._core.plain import plain
 from subspaces.cli.output import table as text_table
 from subspaces.rows import Table
-from subspaces.selection.record import plain
 
 # Above this number of rows only labels.npy is written, not labels.csv.
 MOST_CSV_ROWS = 10_000_000

@@ -1,8 +1,8 @@
-"""Where a long pass over rows has got to, kept on disk: a run that was killed goes on from there to the same result.
+"""Checkpoints of long passes over rows: a run that was killed resumes and gives the same result.
 
-A folder holds `run.json`, what the run was asked for, and for each pass the sums so far and how many blocks they are
-of. Every file is replaced as a whole. Decisions between passes are not kept: from the same sums, sample and seed they
-come out the same.
+A folder holds `run.json` with the parameters of the run and, for each pass, the sums so far and the number of blocks
+they cover. Every file is replaced atomically. Decisions between passes are not saved: the same sums, sample and seed
+give the same decisions.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces.rows.source import RowSource
 
-# Sums are written this often, and after every pass.
+# Seconds between writes of sums; they are also written after every pass.
 SECONDS = 5.0
 RUN_FILE = "run.json"
-# Beside the first block, this many rows tell whether rows are those of the run.
+# Number of rows, besides the first block, that identify the rows of a run.
 PROBES = 16
 
-# How many blocks of a pass are done, their sums, and whether the pass is over.
+# Number of finished blocks of a pass, their sums, and whether the pass is finished.
 Reached = tuple[int, tuple[Any, ...] | None, bool]
 
 
 def has_begun(folder: Path) -> bool:
-    """Whether `folder` holds a run to go on with."""
+    """Whether `folder` holds a run that can be resumed."""
     return (folder / RUN_FILE).is_file()
 
 
@@ -52,22 +52,20 @@ class Checkpoint:
         if has_begun(folder):
             run = self._open(asked)
         else:
-            # A generator, and none too, would go on with other draws in another process: they are begun anew.
+            # Without a seed, another process would make other draws: draw a seed and keep it.
             given = isinstance(estimator.random_state, int | np.integer)
             run = self._begin({"asked": asked, "seed": None if given else int(rng.randint(2**31 - 1))})
         self.rng = rng if run["seed"] is None else np.random.RandomState(run["seed"])
-        # By it sums are known to be of this run.
+        # Marks the sums of this run.
         self._run = zlib.crc32(json.dumps(run, sort_keys=True).encode())
 
     def _begin(self, run: dict[str, Any]) -> dict[str, Any]:
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"checkpoint={str(self.folder)!r} is a file: name a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
-        # A run that was killed before it had begun may leave a file with that beginning.
+        # A run that was killed at its start may leave a temporary file of this name.
         if any(not each.name.startswith(f".{RUN_FILE}.") for each in self.folder.iterdir()):
-            raise InputError(
-                f"checkpoint={str(self.folder)!r} is a folder with files of something else: name an empty one."
-            )
+            raise InputError(f"checkpoint={str(self.folder)!r} is a folder with other files: name an empty one.")
         _write(self.folder / RUN_FILE, json.dumps(run, indent=1).encode())
         return run
 
@@ -88,12 +86,12 @@ class Checkpoint:
         return run
 
     def load(self, name: str) -> Reached:
-        """How far the pass `name` is."""
+        """State of the pass `name`."""
         path = self._path(name)
         if not path.exists():
             return 0, None, False
         try:
-            # What is damaged would leave the file open.
+            # Read the bytes first: np.load would leave a damaged file open.
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
                 run, done, over = (int(kept[key]) for key in ("run", "done", "over"))
                 sums = tuple(kept[f"sum{i}"] for i in range(len(kept.files) - 3))
@@ -112,9 +110,9 @@ class Checkpoint:
         over: bool = False,
         before: Callable[[], None] | None = None,
     ) -> None:
-        """Keep the sums of the first `done` blocks, if it is time to; at the end of a pass it always is.
+        """Write the sums of the first `done` blocks, if enough time has passed or the pass is finished.
 
-        `before` makes sure of what the number of blocks promises.
+        `before` is called first, for example to flush labels that the number of blocks promises.
         """
         if not over and time.monotonic() - self._written < SECONDS:
             return
@@ -140,24 +138,24 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _parameters(estimator: BaseEstimator) -> dict[str, str]:
-    """What the estimator was asked for, as text that is the same in another process."""
+    """Parameters of the estimator as text that is the same in another process."""
     return {name: _text(value) for name, value in estimator.get_params().items() if name != "verbose"}
 
 
 def _text(value: Any) -> str:
     if isinstance(value, BaseEstimator):
-        # Its parameters are parameters too.
+        # Its parameters are listed separately by get_params.
         return type(value).__name__
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
     if isinstance(value, np.ndarray | list | tuple):
         return f"{type(value).__name__} of shape {np.shape(value)}, checksum {_checksum(np.asarray(value))}"
-    # Addresses of objects in memory differ.
+    # Memory addresses differ between processes.
     return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value.item() if isinstance(value, np.generic) else value))
 
 
 def _of_source(source: RowSource) -> dict[str, Any]:
-    """What tells the rows of a source from others, without reading them all, and how they are fed."""
+    """What identifies the rows of a source without reading all of them, and how they are read."""
     first = to_host(next(iter(source.blocks())))
     probes = [first]
     if source.n_rows is not None:

@@ -1,4 +1,4 @@
-"""First and second moments of rows, summed block by block: what centring, projection and checks need to know."""
+"""First and second moments of rows, summed block by block, for centring and projection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Sums = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """What is known of rows (n, p) after one pass."""
+    """Number, mean and scatter of rows (n, p), from one pass."""
 
     n_rows: int
     mean: NDArray[np.float64]  # (p,)

@@ -1,4 +1,4 @@
-"""What a fit will do before it is done: passes over the rows, blocks, memory, and how long it takes here."""
+"""The plan of a fit: passes over the rows, blocks, memory, and an estimate of the time on this machine."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from subspaces.rows.checks import block_dtype
 from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces.rows.memory import BLOCK_BYTES, BLOCK_SHARE, parse_bytes
 
-# Rows and flats that the speed of this machine is measured on, and the least time to measure for.
+# Rows on which the speed of this machine is measured, and the shortest measurement.
 TRIAL_ROWS = 2048
 TRIAL_SECONDS = 0.1
-# The decisions on a sample take roughly as long as this many passes over it, and a time that rows do not change.
+# Decisions take about as long as this many passes over the sample, and a constant time.
 SAMPLE_PASSES = 2.0
 DECISION_SECONDS = 2.5
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One reading of all rows, or what is done on the sample."""
+    """One pass over all rows, or the work on the sample."""
 
     name: str
     rows: int
@@ -38,7 +38,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a fit will do; print it."""
+    """What a fit will do. Print it."""
 
     n_rows: int
     n_columns: int
@@ -46,18 +46,18 @@ class Plan:
     subspace_dim: int
     sample_rows: int
     block_rows: int
-    memory: dict[str, int]  # bytes of everything that is held at the same time
+    memory: dict[str, int]  # bytes, of everything that is in memory at the same time
     passes: tuple[Pass, ...]
     n_threads: int
 
     @property
     def peak_bytes(self) -> int:
-        """Most memory that is needed beside the rows themselves where they are an array."""
+        """Peak memory, without the rows themselves if they are an array."""
         return sum(self.memory.values())
 
     @property
     def seconds(self) -> float:
-        """Estimate of the whole fit on this machine; reading from disk is not in it."""
+        """Estimated time of the fit on this machine, without reading from disk."""
         return sum(each.seconds for each in self.passes)
 
     def __str__(self) -> str:
@@ -121,7 +121,7 @@ def make_plan(
 
 
 def seconds_per_row(n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any]) -> float:
-    """How long it takes here to find the nearest flats of one row among many, measured on a few thousand."""
+    """Seconds per row to find its nearest flats on this machine, measured on a few thousand rows."""
     rng = np.random.RandomState(0)
     flats = Flats(
         np.zeros((n_landmarks, n_columns), dtype), rng.standard_normal((n_landmarks, n_columns, dim)).astype(dtype)
@@ -136,7 +136,7 @@ def seconds_per_row(n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[
 
 
 class planned:
-    """A method that can be asked of an object or, with default parameters, of its class."""
+    """A method that can be called on an object or, with default parameters, on its class."""
 
     def __init__(self, function: Callable[..., Plan]) -> None:
         self._function = function
@@ -144,13 +144,13 @@ class planned:
 
     def __get__(self, instance: Any, owner: type) -> Callable[..., Plan]:
         bound = partial(self._function, owner() if instance is None else instance)
-        # `help` and the reference tell of the method, not of `partial`.
+        # `help` and the reference show this docstring, not that of `partial`.
         bound.__doc__ = self.__doc__
         return bound
 
 
 def _size(count: int) -> str:
-    """A number of bytes as people read it."""
+    """A number of bytes with a unit."""
     size, unit = float(count), 0
     while size >= 1000 and unit < 4:
         size, unit = size / 1000, unit + 1

@@ -4,7 +4,7 @@
 - `search`: how landmark flats are fitted; `flat_count`, `graph_count`: the number of clusters
 - `partition`: which cut of the graph; `clustering`: one clustering of the rows; `whole_flats`: K flats instead of a cut
 - `confidence`, `voting`, `consensus`: whether other landmarks agree
-- `record`, `decisions`: what was chosen and why (`choice_`)
+- `record`, `record_text`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
 - `thresholds`: all numbers that change results
 """
 

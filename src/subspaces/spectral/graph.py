@@ -16,13 +16,14 @@ from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.spectral.partition import MAX_FIT_ROWS, at_most
 
-# Every pair of nodes is tied this strongly, as a share of the mean degree spread over all nodes. Ties order the
-# pieces of a graph that falls apart: large ones come first, and a stray node is no cluster.
+# Weight added to every pair of nodes, as a share of the mean degree spread over all nodes. It orders the pieces of a
+# disconnected graph: large ones come first, and a stray node does not become a cluster. benchmarks/study_graph.py.
 TIE = 0.03
-# Up to this many nodes the dense eigenproblem is the faster one.
+# Up to this many nodes the dense eigenproblem is faster.
 DENSE_NODES = 500
+# Starts of k-means. No kept study.
 N_STARTS = 20
-# Where Lanczos' method does not converge, so many steps of a slower one are taken.
+# Steps of subspace iteration if Lanczos' method does not converge.
 FALLBACK_STEPS = 300
 
 
@@ -31,9 +32,9 @@ def spectral_labels(
 ) -> Labels:
     """Clusters (n,) of the nodes of a graph with symmetric weights `affinity` (n, n), none negative.
 
-    Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means of the unit rows of the leading eigenvectors,
-    as many as there are clusters; of several `counts` of them the one whose labels have the largest modularity. A graph
-    without edges is one cluster.
+    Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means on the unit rows of as many leading
+    eigenvectors as there are clusters, or of that number among `counts` whose labels have the largest modularity. A
+    graph without edges is one cluster.
     """
     if n_clusters == 1 or not affinity.nnz:
         return np.zeros(affinity.shape[0], np.int32)
@@ -74,9 +75,9 @@ def spectral_vectors(affinity: csr_matrix, count: int, *, rng: np.random.RandomS
 
 
 def _iterated(multiply: Callable[[NDArray[np.float64]], NDArray[np.float64]], start: NDArray[np.float64]) -> Array:
-    """Leading eigenvectors (n, count), ascending, by subspace iteration: slow, but it cannot fail."""
+    """Leading eigenvectors (n, count), ascending, by subspace iteration: slow, but it always returns."""
     vectors = np.linalg.qr(start)[0]
     for _ in range(FALLBACK_STEPS):
-        # The shift puts the largest eigenvalues first, not those of largest magnitude.
+        # The shift makes the largest eigenvalues those of largest magnitude.
         vectors = np.linalg.qr(multiply(vectors) + vectors)[0]
     return vectors @ np.linalg.eigh(vectors.T @ multiply(vectors))[1]

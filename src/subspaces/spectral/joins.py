@@ -1,18 +1,18 @@
-"""How strongly clusters are joined where they touch, whatever their sizes.
+"""Separation of clusters: how weakly they are joined, whatever their sizes.
 
-Modularity prefers clusters of equal size: on ten thousand rows of one class and five hundred of another it cuts the
-first in half. What tells the halves of one cluster from two clusters is the join. Rows are cut into many small parts;
-with P the row-stochastic weights (n, D), S_aj = mean over rows of [part = a] P_ij and W = S diag(1/p_j) S^T, two parts
-are joined by
+Modularity prefers clusters of equal size: given ten thousand rows of one class and five hundred of another, it cuts the
+first in half. The join between two groups distinguishes halves of one cluster from two clusters. Rows are cut into many
+small parts; with P the row-stochastic weights (n, D), S_aj = mean over rows of [part = a] P_ij and
+W = S diag(1/p_j) S^T, two parts are joined by
 
     rho_ab = W_ab / sqrt(W_aa W_bb):
 
-one where a row of the one part finds as many landmarks in the other as in its own, zero where it finds none. A
-partition is good if it cuts only weak joins. Its separation is
+which is one if a row finds as many landmarks in the other part as in its own, and zero if it finds none. A good
+partition cuts only weak joins. Its separation is
 
     J = (K / 4) H - mean over several ways to make parts of ln (r + e),
 
-r the mean of rho over the cut, H the entropy of the sizes of its clusters: weak joins, and all else equal even sizes.
+with r the mean of rho over the cut and H the entropy of the cluster sizes: weak joins and, all else equal, even sizes.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares
 from subspaces.spectral.spectrum import Psi
 
-# How many parts there are for each cluster, but not fewer than the second number.
+# Parts per cluster and least number of parts, for each way to cut rows into parts. benchmarks/choosing.py.
 PARTS = ((5, 25), (8, 50), (12, 50))
-# A part has about this many rows at least.
+# Least number of rows per part, on average. No kept study.
 ROWS_PER_PART = 10
-# Joins weaker than this are as good as none.
+# Weaker joins count as none (e in the formula), and the factor of the entropy. benchmarks/choosing.py.
 WEAK_JOIN = 0.005
 EVENNESS = 0.25
-# Groups smaller than this share of an average cluster are no clusters of their own.
+# Groups smaller than this share of an average cluster do not count as clusters. benchmarks/choosing.py.
 SMALL_CLUSTER = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartGraph:
-    """Rows in many small parts, and the weights between these."""
+    """Rows in many small parts, and the weights between the parts."""
 
     labels: Labels  # (n,)
     shares: NDArray[np.float64]  # S (M, D)
@@ -77,7 +77,7 @@ def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Label
 
 
 def join_by_modularity(graph: PartGraph, n_groups: int) -> Indices:
-    """Groups (M,) of the parts, joined two at a time where modularity gains most."""
+    """Groups (M,) of the parts, joined two at a time by the largest gain of modularity."""
     sizes = graph.weights.sum(axis=1)
     gains = graph.weights - np.outer(sizes, sizes)
     np.fill_diagonal(gains, -np.inf)
@@ -92,11 +92,11 @@ def join_by_modularity(graph: PartGraph, n_groups: int) -> Indices:
 
 
 def join_by_strength(graph: PartGraph, n_groups: int) -> Indices:
-    """Groups (M,) of the parts, joined two at a time where the join is strongest.
+    """Groups (M,) of the parts, joined two at a time by the strongest join.
 
     The strength of a join between groups A and B is the mean of rho over the parts that touch, times the root of
-    W_AB / min(p_A, p_B), the share of the smaller one that leads across. Groups too small to be clusters are joined
-    first as soon as only the wanted number of others is left.
+    W_AB / min(p_A, p_B), the share of the smaller group that leads to the other. Once only `n_groups` larger groups are
+    left, groups too small to be clusters are joined first.
     """
     cut = graph.weights.copy()
     np.fill_diagonal(cut, 0)
@@ -119,7 +119,7 @@ def join_by_strength(graph: PartGraph, n_groups: int) -> Indices:
         sizes[first] += sizes[second]
         group[group == second] = first
         alive[second] = False
-        # Only the joins of the new group are other ones than before.
+        # Only the joins of the new group have changed.
         own = strong[first] * inverse(cut[first], 0.5) * inverse(np.minimum(sizes, sizes[first]), 0.5)
         own[~alive] = own[first] = -1
         strength[first] = strength[:, first] = own
@@ -134,7 +134,7 @@ def joins(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cut_join(graph: PartGraph, groups: Indices) -> float:
-    """The mean join r over the edges between different groups (M,) of parts; zero where there are none."""
+    """The mean join r over the edges between different groups (M,) of parts; zero if there are none."""
     cut = np.where(groups[:, None] == groups, 0, graph.weights)
     total = cut.sum()
     return float((cut * joins(graph.weights)).sum() / total) if total > 0 else 0.0

@@ -1,9 +1,9 @@
-"""The graph of a dense kernel: weights psi(x).psi(y) between all rows, known only through their features.
+"""The graph of a dense kernel: weights psi(x).psi(y) between all rows, given by their features.
 
-Features with signs, such as waves and whitened columns, estimate a kernel that is not negative, but an estimate can be,
-and so can the degree of a row far from all others, whose square root would be no number. A constant feature adds the
-same small weight to every pair of rows: enough of it makes every degree positive, keeps the trivial eigenvector exact,
-and is the regularised spectral clustering of Amini, Chen, Bickel and Levina (Annals of Statistics, 2013).
+Signed features, such as random Fourier features and whitened columns, estimate a nonnegative kernel, but the estimate
+can be negative, and so can the degree of a row far from all others. A constant feature adds the same small weight to
+every pair of rows: it makes every degree positive and keeps the trivial eigenvector exact. This is the regularised
+spectral clustering of Amini, Chen, Bickel and Levina (Annals of Statistics, 2013).
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from subspaces.spectral.modularity import cluster_shares
 from subspaces.spectral.partition import MAX_FIT_ROWS, Partition, at_most, plain_partition
 from subspaces.spectral.spectrum import Psi, PsiBlocks, Spectrum
 
-# The smallest degree that a row shall have, as a share of the mean degree.
+# Smallest degree of a row, as a share of the mean degree. No kept study.
 DEGREE_FLOOR = 0.1
-# Values that differ by less than this share are the same but for rounding.
+# Values that differ by less than this share are equal up to rounding.
 EQUAL = 1e-5
 
 
 def smallest_tie(blocks: PsiBlocks) -> float:
-    """The least weight to add to every pair of rows, so that no degree falls below its floor; zero if none does.
+    """The smallest weight to add to every pair of rows so that no degree is below its floor; zero if none is.
 
-    `blocks()` starts a fresh pass over psi (n, D).
+    `blocks()` starts a new pass over psi (n, D).
     """
     total = np.sum([np.asarray(psi.sum(axis=0, dtype=np.float64)).ravel() for psi in blocks()], axis=0)
     degrees = np.concatenate([np.asarray(psi @ total.astype(psi.dtype), np.float64) for psi in blocks()])
     low, mean = float(degrees.min()), float(degrees.mean())
     # A degree of low + t n must reach the floor's share of mean + t n.
     tie = max(0.0, DEGREE_FLOOR * mean - low) / ((1 - DEGREE_FLOOR) * len(degrees))
-    # Nothing but zeros: any weight will do.
+    # All features are zero: any weight will do.
     return tie if mean > 0 else 1.0
 
 
 def with_constant(psi: Psi, tie: float) -> Psi:
-    """psi (n, D) and a constant feature that adds `tie` to all inner products: (n, D + 1), or psi where it is zero."""
+    """psi (n, D) with a constant feature that adds `tie` to all inner products: (n, D + 1), or psi if `tie` is zero."""
     if not tie:
         return psi
     return np.column_stack([psi, np.full(len(psi), np.sqrt(tie), psi.dtype)])
@@ -68,14 +68,14 @@ def best_plain_partition(
     n_starts: int,
     rng: np.random.RandomState,
 ) -> Partition:
-    """k-means on the unit rows of the embedding (n, q), over numbers of eigenvectors `counts`; modularity chooses.
+    """k-means on the unit rows of the embedding (n, q), for the number of eigenvectors with the largest modularity.
 
-    The graph is the normalised kernel as its leading eigenvectors give it: with the trivial one, sqrt(degrees) (n,),
-    they turn its weights into inner products of few coordinates, and the features are not needed again.
+    The graph is approximated by the leading eigenvectors of the normalised kernel: with the trivial one, sqrt(degrees)
+    (n,), its weights are inner products of a few coordinates, and the features are not needed again.
     """
     if len(counts) == 1:
         return plain_partition(embedding, n_clusters, n_starts=n_starts, rng=rng)
-    # The trivial eigenvector, of length one over all rows as the others are.
+    # The trivial eigenvector, of unit length over all rows like the others.
     trivial = np.sqrt(np.maximum(degrees, 0) * inverse(degrees.sum(dtype=np.float64, keepdims=True)))
     sample = at_most(np.arange(len(embedding)), MAX_FIT_ROWS, rng)
     embedding, trivial = embedding[sample], trivial[sample]
@@ -91,5 +91,5 @@ def best_plain_partition(
 
 
 def _first_of_best(values: Array) -> int:
-    """Index of the first value that is the largest but for rounding, which must not choose between equals."""
+    """Index of the first value that equals the largest up to rounding."""
     return int(np.argmax(values >= values.max() - EQUAL * np.abs(values).max()))

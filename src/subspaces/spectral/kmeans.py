@@ -12,10 +12,10 @@ from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namesp
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import in_threads, one_thread
 
-# Starts are looked for among this many rows, or so many for each centre: more make them hardly better.
+# Starts are chosen among this many rows, or this many per centre; more hardly improve them. No kept study.
 SEED_ROWS = 10_000
 SEED_ROWS_PER_CENTER = 20
-# Up to this many centres the nearest is found for all rows at once, one centre after another.
+# Up to this many centres, the nearest is found for all rows at once, one centre after another. Speed only.
 FEW_CENTERS = 64
 
 
@@ -37,7 +37,7 @@ def nearest_centers(x: Array, centers: Array) -> Labels:
 
 
 def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -> Centers:
-    """Lloyd's iteration on `x` (n, p) from `centers` (starts, k, p): where it moves them, and how good that is."""
+    """Lloyd's iteration on `x` (n, p) from `centers` (starts, k, p): the final centres and their inertia."""
     points = move_centers(x, centers, max_iter=max_iter, tolerance=tolerance)
     labels = _assign(_columns(x), points)
     inertia = [
@@ -47,7 +47,7 @@ def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -
 
 
 def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -> Array:
-    """Where Lloyd's iteration on `x` (n, p) moves `centers` (starts, k, p), all starts at once.
+    """Final centres (starts, k, p) of Lloyd's iteration on `x` (n, p) from `centers`, all starts at once.
 
     A start stops when none of its centres moves by more than `tolerance` times the variance of the rows. A centre that
     loses all its rows is moved to the row farthest from its own centre.
@@ -63,7 +63,7 @@ def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 
     for _ in range(max_iter):
         before = points[active]
         for start, labels in zip(active, _assign(columns, before), strict=True):
-            # Each row is in one cluster, so that only the indices change.
+            # Each row is in one cluster, so only the indices change.
             member.indices = labels
             sizes = np.bincount(labels, minlength=k)
             moved = (member @ wide) / np.maximum(sizes, 1)[:, None]
@@ -80,7 +80,7 @@ def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 
 
 
 def _columns(x: Array) -> Array:
-    """The rows (n, p), each with a one at its end, as columns (p + 1, n): a product with centres then adds a number."""
+    """The rows (n, p) with a column of ones, transposed (p + 1, n), so that a product can add a constant per centre."""
     return np.concatenate([x.T, np.ones((1, len(x)), x.dtype)])
 
 
@@ -89,7 +89,7 @@ def _assign(columns: Array, centers: Array) -> Labels:
     starts, k, p = centers.shape
     stacked = centers.reshape(starts * k, p)
     half_norms = np.einsum("kp,kp->k", stacked, stacked) / 2
-    # |x - c|^2 / 2 but for what all centres share.
+    # |x - c|^2 / 2 without the term that all centres share.
     factors = np.column_stack([-stacked, half_norms]).astype(columns.dtype, copy=False)
     labels = np.empty((starts, columns.shape[1]), np.int32)
 
@@ -106,11 +106,11 @@ def _assign(columns: Array, centers: Array) -> Labels:
 def _first_smallest(table: Array) -> NDArray[np.uint8]:
     """Index (a, n) of the smallest of each k entries of (a, k, n), the first of equals; for k below 256.
 
-    Where k is small, `argmin` would spend its time on calls; here the work goes through contiguous rows.
+    For small k this is faster than `argmin`, because it works on contiguous rows.
     """
     least = table.min(axis=1)
     index = np.zeros(least.shape, np.uint8)
-    # Entries are counted as long as the smallest is still ahead.
+    # Count entries until the smallest is reached.
     ahead = np.ones(least.shape, np.bool_)
     larger = np.empty(least.shape, np.bool_)
     for j in range(table.shape[1] - 1):
@@ -154,11 +154,11 @@ def spread_rows(x: Array, k: int, rng: np.random.RandomState) -> Array:
 def kmeans(x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100) -> Centers:
     """k-means of `x` (n, p) from `n_starts` greedy k-means++ starts; every run is returned.
 
-    Where there are many rows, each start is found among some of them.
+    With many rows, each start is chosen among a sample of them.
     """
     n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
     seeds = (x if len(x) <= n_seeds else x[rng.randint(len(x), size=n_seeds)] for _ in range(n_starts))
-    # A few columns and a few centres: threads would only wait for each other.
+    # With few columns and centres, BLAS threads would only wait for each other.
     with one_thread():
         starts = np.stack([spread_rows(each, k, rng) for each in seeds])
     return lloyd(x, starts, max_iter=max_iter)

@@ -1,4 +1,4 @@
-"""Choosing the landmark points: a few rows, or means of rows, that summarise where the data lie."""
+"""Landmark points: a few rows, or means of rows, that summarise where the data lie."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from subspaces._core.arrays import Array
 from subspaces.spectral.kmeans import move_centers
 
-# k-means needs no more rows than this for each landmark, and no more steps (Chen and Cai, AAAI 2011).
+# Rows per landmark and steps of k-means; more do not improve landmarks (Chen and Cai, AAAI 2011).
 ROWS_PER_LANDMARK = 20
 LLOYD_STEPS = 5
 

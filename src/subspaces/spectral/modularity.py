@@ -4,8 +4,8 @@ With P the row-stochastic weights (n, D), S_kj = mean over rows of [label = k] P
 
     Q = sum_k ( sum_j S_kj^2 / p_j - p_k^2 ) = mean_i c_i,   c_i = sum_j P_ij S_{k(i) j} / p_j - p_{k(i)}:
 
-how much likelier two rows that share a landmark are to share a label than two rows at random. As a mean over rows
-it has a standard error, which tells a better partition from a lucky one.
+how much more likely two rows that share a landmark are to share a label than two random rows. As a mean over rows it
+has a standard error, which shows whether one partition is really better than another.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def cluster_shares(psi: Psi, labels: Labels, n_clusters: int) -> NDArray[np.floa
 
 
 def row_stochastic(psi: Psi) -> Psi:
-    """psi (n, D) with rows scaled to sum one; rows of zeros stay."""
+    """psi (n, D) with rows scaled to sum to one; rows of zeros stay zero."""
     scale = inverse(np.asarray(psi.sum(axis=1)).ravel())[:, None]
     return psi * scale if isinstance(psi, np.ndarray) else psi.multiply(scale).tocsr()
 

@@ -1,4 +1,4 @@
-"""psi of which every row keeps a few entries, in any array library."""
+"""Sparse psi with the same number of entries in each row, in any array library."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from subspaces._core.arrays import Array, like, namespace, sums_at
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseRows:
-    """psi (n, D) by the columns and the weights of the r entries of each row that are not zero.
+    """psi (n, D) by the columns and weights of the r nonzero entries of each row.
 
-    The same as a CSR matrix, where there is none: on devices.
+    It replaces a CSR matrix on devices, where there is none.
     """
 
     index: Any  # (n, r), whole numbers

@@ -4,7 +4,7 @@ With psi (n x D), landmark weights w and deg(x) = psi(x) . (w * s), s the sum of
 normalised kernel matrix is A A^T, A = diag(deg)^(-1/2) psi diag(w)^(1/2). Its eigenvectors are those of the
 D x D matrix A^T A, a sum over rows, which is why everything here streams.
 
-The paper has w = 1. "Balanced" weights w = 1/s give every landmark the same say: then deg(x) is the row sum of
+The paper has w = 1. "Balanced" weights w = 1/s give every landmark the same weight: then deg(x) is the row sum of
 psi, so rows that sum to one have degree one, and one pass is enough.
 """
 
@@ -23,29 +23,29 @@ from subspaces._core.arrays import Array, inverse, is_host, like, namespace, wit
 from subspaces._core.threads import one_thread
 from subspaces.spectral.sparse import SparseRows
 
-# Eigenvalues below this many units in the last place of psi are rounding.
+# Eigenvalues below this many units in the last place of psi are set to zero.
 ROUNDING = 10.0
-# From this size on, for so many times fewer eigenvectors and eigenvalues above the third number, those of float32 psi
-# are found in float32.
+# Eigenvectors of float32 psi are computed in float32 if the matrix is at least LARGE_MATRIX wide, LARGE_SHARE times
+# more than eigenvectors are wanted, and their eigenvalues exceed LARGE_EIGENVALUE.
 LARGE_MATRIX = 500
 LARGE_SHARE = 10
 LARGE_EIGENVALUE = 0.01
-# Filters of this degree, as many as these at most, the first of which leaves out eigenvalues below the third number;
-# they are enough where no vector is farther than the fourth from being one.
+# Chebyshev filters: degree, largest number of them, eigenvalues below which the first one damps, and the residual at
+# which vectors have converged.
 FILTER_DEGREE = 8
 MAX_FILTERS = 8
 FIRST_FLOOR = 0.7
 SMALL_ERROR = 1e-5
 
 Psi: TypeAlias = Array | csr_matrix
-# On devices too.
+# Including devices.
 AnyPsi: TypeAlias = Psi | SparseRows
 PsiBlocks: TypeAlias = Callable[[], Iterator[Psi]]
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """What embeds a row: the sums over the rows that were seen, and the eigenvectors without the trivial one."""
+    """Everything needed to embed a row: sums over the rows of the fit, and eigenvectors without the trivial one."""
 
     weights: Array  # (D,), of the landmarks
     degree: Array  # (D,): deg(x) = psi(x) . degree
@@ -56,9 +56,8 @@ class Spectrum:
 def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Spectrum:
     """Top `n_vectors` eigenvectors after the trivial one, from psi given as blocks of rows.
 
-    `blocks()` starts a fresh pass over psi; the blocks are dense arrays or CSR matrices (rows, D). Where the
-    rank of psi allows no more, the remaining eigenvalues are zero, and so are those columns of the embedding; there
-    are never more than D.
+    `blocks()` starts a new pass over psi; the blocks are dense arrays or CSR matrices (rows, D). If the rank of psi is
+    lower, the remaining eigenvalues and columns of the embedding are zero; there are never more than D.
     """
     if balanced:
         total, gram = added(map(balanced_sums, blocks()))
@@ -69,9 +68,7 @@ def compute_spectrum(blocks: PsiBlocks, n_vectors: int, *, balanced: bool) -> Sp
 
 
 def balanced_sums(psi: AnyPsi) -> tuple[Any, Any]:
-    """What the spectrum with balanced weights needs of a block: the sums of psi (D,) and of psi psi^T over the row sum
-    (D, D), in float64.
-    """
+    """Sums over a block for balanced weights: of psi (D,) and of psi psi^T over the row sum (D, D), in float64."""
     if isinstance(psi, SparseRows):
         # Its rows sum to one.
         return psi.sums()
@@ -106,8 +103,8 @@ def spectrum_of_sums(
     root = np.sqrt(weights)
     gram = gram * root[:, None]
     gram *= root
-    # G t = t for t = sqrt(w) s: known, and arbitrary among its equals when clusters separate, so it is
-    # removed by formula and not by position.
+    # G t = t for t = sqrt(w) s. If clusters separate, t is one of several eigenvectors of eigenvalue one, so it is
+    # removed by its formula and not by its position.
     trivial = root * total
     trivial /= np.linalg.norm(trivial) or 1.0
     values, vectors = top_eigenvectors(gram, trivial, min(n_vectors, len(gram)), narrow=np.dtype(dtype) == np.float32)
@@ -120,15 +117,15 @@ def top_eigenvectors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The `count` largest eigenvalues of a symmetric `matrix` (D, D), descending, and their vectors (D, count).
 
-    They are between zero and one; `trivial` (D,), an eigenvector of one, is left out. Where `narrow` says that entries
-    are known in single precision only, so are the vectors of a large matrix; values and angles between the vectors are
-    exact then too.
+    They are between zero and one; `trivial` (D,), an eigenvector of eigenvalue one, is left out. If `narrow`, entries
+    are known in single precision only, and the vectors of a large matrix are computed in single precision; eigenvalues
+    and angles between the vectors are still exact.
     """
     if narrow and len(matrix) >= LARGE_MATRIX and LARGE_SHARE * count <= len(matrix):
         found = _filtered_eigenvectors(matrix, trivial, count)
         if found is not None:
             return found
-    # Twice, so that it ends at -1: at zero it would mix with the null space.
+    # Subtracted twice, so that its eigenvalue becomes -1: at zero it would mix with the null space.
     matrix = matrix - 2 * np.outer(trivial, trivial)
     with one_thread():
         values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[len(matrix) - count, len(matrix) - 1])
@@ -138,15 +135,15 @@ def top_eigenvectors(
 def _filtered_eigenvectors(
     matrix: NDArray[np.float64], trivial: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The same by subspace iteration with Chebyshev filters, for a matrix with eigenvalues up to one; None if in vain.
+    """The same by subspace iteration with Chebyshev filters; None if it did not converge.
 
-    All of it is products, which use threads and let others run meanwhile, as SciPy's solvers do not. A few more vectors
-    than are asked for make room for a gap; what is below the least of them is filtered out (Zhou, Saad, Tiago and
+    It consists of products, which use all threads and release the interpreter, unlike SciPy's solvers. A few more
+    vectors than asked for are iterated; eigenvalues below the smallest of them are filtered out (Zhou, Saad, Tiago and
     Chelikowsky, Journal of Computational Physics 2006).
     """
     times = _without(matrix.astype(np.float32), trivial.astype(np.float32))
     width = count + max(8, count // 2)
-    # The same on every machine; nobody else's draws are touched.
+    # A generator of its own: the draws of the fit must not move.
     vectors = np.random.RandomState(0).standard_normal((len(matrix), width)).astype(np.float32)
     floor = FIRST_FLOOR
     for _ in range(MAX_FILTERS):
@@ -171,9 +168,7 @@ def _without(matrix: Array, trivial: Array) -> Callable[[Array], Array]:
 
 
 def _chebyshev(times: Callable[[Array], Array], vectors: Array, floor: float) -> Array:
-    """Vectors (D, m) in which eigenvalues from zero to `floor` of a matrix, given by what it does to vectors, are small
-    beside those from there to one.
-    """
+    """Vectors (D, m) after a filter that damps eigenvalues from zero to `floor`; `times` multiplies by the matrix."""
     half = floor / 2
     step = first = half / (half - 1)
     before, after = vectors, (times(vectors) - half * vectors) * np.float32(first / half)
@@ -185,9 +180,9 @@ def _chebyshev(times: Callable[[Array], Array], vectors: Array, floor: float) ->
 
 
 def embed(psi: AnyPsi, spectrum: Spectrum, n_vectors: int | None = None) -> Array:
-    """Coordinates (n, n_vectors) of rows, seen or new, on the eigenvectors v_2, v_3, ...
+    """Coordinates (n, n_vectors) of rows, of the fit or new, on the eigenvectors v_2, v_3, ...
 
-    Over the rows that made the spectrum the columns are orthonormal.
+    Over the rows of the fit the columns are orthonormal.
     """
     values, vectors = spectrum.eigenvalues[:n_vectors], spectrum.vectors[:, :n_vectors]
     vectors = vectors * np.sqrt(spectrum.weights)[:, None] * inverse(values, 0.5)
@@ -196,7 +191,7 @@ def embed(psi: AnyPsi, spectrum: Spectrum, n_vectors: int | None = None) -> Arra
 
 
 def product(psi: AnyPsi, table: NDArray[Any]) -> Array:
-    """psi (n, D) times a NumPy `table` (D, ...), in the dtype of psi and where it is."""
+    """psi (n, D) times a NumPy `table` (D, ...), in the dtype and on the device of psi."""
     if isinstance(psi, SparseRows):
         return psi @ table
     if isinstance(psi, csr_matrix) or is_host(psi):
@@ -205,7 +200,7 @@ def product(psi: AnyPsi, table: NDArray[Any]) -> Array:
 
 
 def added(sums: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Sums over blocks of arrays of the same shapes, where they are; the first are overwritten."""
+    """Sums over blocks of arrays of the same shapes, on their device; the arrays of the first block are overwritten."""
     totals: list[Any] = []
     for found in sums:
         if not totals:

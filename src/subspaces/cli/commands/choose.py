@@ -71,8 +71,8 @@ def _document(models: Sequence[Any], seeds: Sequence[int]) -> dict[str, Any]:
     """What the seeds chose; the first seed is the one that `fit` uses."""
     import numpy as np
 
+    from subspaces._core.plain import plain
     from subspaces.metrics import adjusted_rand
-    from subspaces.selection.record import plain
 
     first = models[0]
     votes = Counter(int(model.n_clusters_) for model in models)

@@ -145,8 +145,8 @@ def _print_csv(labels: Any, table: Table) -> None:
 def _document(past: PastRun, labels: Any, table: Table, out: Path | None) -> dict[str, Any]:
     import numpy as np
 
+    from subspaces._core.plain import plain
     from subspaces.cli import results
-    from subspaces.selection.record import plain
 
     sizes, outliers = results.cluster_sizes(labels, _count(past, labels))
     found: dict[str, Any] = {"n_rows": len(labels), "sizes": sizes, "outliers": outliers}
