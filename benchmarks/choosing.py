@@ -231,7 +231,7 @@ def search() -> Iterator[tuple[str, dict[str, Any]]]:
         spent.append(time.perf_counter() - start)
         return found
 
-    with mock.patch("subspaces.estimators.fls.choose_setting", timed):
+    with mock.patch("subspaces.selection.choosing.choose_setting", timed):
         for name, (X, n_clusters) in sets.items():
             start = time.perf_counter()
             FLS(n_clusters, random_state=0).fit(X)

@@ -26,9 +26,10 @@ from sklearn.cluster import KMeans, SpectralClustering
 from subspaces import FLS, LBF, LandmarkSpectralClustering
 from subspaces._core.threads import n_threads
 from subspaces.datasets import load_mnist
+from subspaces.estimators.access import feature_map
 from subspaces.flats.distances import nearest
 from subspaces.metrics import clustering_accuracy
-from subspaces.selection.search import SAMPLE_LANDMARKS
+from subspaces.selection.thresholds import SAMPLE_LANDMARKS
 from subspaces.spectral.landmarks import LLOYD_STEPS
 
 OUT = Path(__file__).parents[1] / "results" / "speed.json"
@@ -97,7 +98,7 @@ def mnist() -> dict[str, Any]:
         paper=lambda seed: FLS.paper(10, subspace_dim=3, n_landmarks=1000, random_state=seed).fit(X),
         blas_floor=lambda _: floor(),
         predict=lambda _: fitted.predict(X),
-        one_pass_of_distances=lambda _: nearest(X, fitted._features.flats_, 5),
+        one_pass_of_distances=lambda _: nearest(X, feature_map(fitted).flats_, 5),
         landmark_spectral=lambda seed: LandmarkSpectralClustering(10, random_state=seed).fit(X),
         lbf=lambda seed: LBF(10, subspace_dim=3, random_state=seed).fit(X),
     )

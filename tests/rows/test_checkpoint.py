@@ -392,7 +392,7 @@ class TestRefused:
     def test_a_folder_of_something_else(self, path, tmp_path):
         (tmp_path / "state").mkdir()
         (tmp_path / "state" / "thesis.tex").write_text("mine")
-        with pytest.raises(ValueError, match="files of something else: name an empty one"):
+        with pytest.raises(ValueError, match="a folder with other files: name an empty one"):
             fitted(path, tmp_path / "state")
         assert [each.name for each in (tmp_path / "state").iterdir()] == ["thesis.tex"]
 
