@@ -6,11 +6,14 @@ import contextlib
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 logger = logging.getLogger("subspaces")
+# Advances of a stage are logged at most this often; a bar shows all of them.
+SECONDS_BETWEEN_ADVANCES = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +63,45 @@ def listening(listener: Listener) -> Iterator[None]:
 @contextlib.contextmanager
 def shown(verbose: int) -> Iterator[None]:
     """Show progress if `verbose`: a bar in a terminal or notebook, lines of the logger "subspaces" elsewhere."""
-    with contextlib.ExitStack() as stack:
-        if verbose:
-            bar = _has_screen() and not logger.hasHandlers()
-            stack.enter_context(listening(stack.enter_context(_bar()) if bar else _log_line))
+    if not verbose:
+        yield
+        return
+    with _bar() if _has_screen() and not logger.hasHandlers() else _log_lines() as show, listening(show):
         yield
 
 
 def _emit(event: Event) -> None:
-    logger.debug("%s", event.detail)
+    if not _listeners:
+        logger.debug("%s", event.detail)
     for listener in tuple(_listeners):
         listener(event)
 
 
-def _log_line(event: Event) -> None:
-    """Log at level INFO; without any logging set up, on stderr."""
+@contextlib.contextmanager
+def _log_lines() -> Iterator[Listener]:
+    """A listener that logs at level INFO, on stderr if logging is not set up; advances are logged now and then."""
+    level, handler, logged = logger.level, None, time.monotonic()
     if not logger.hasHandlers():
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
         logger.addHandler(handler)
-    if logger.level == logging.NOTSET:
+    if level == logging.NOTSET:
         logger.setLevel(logging.INFO)
-    logger.info("%s", event.detail)
+
+    def show(event: Event) -> None:
+        nonlocal logged
+        if event.kind == "advance":
+            if time.monotonic() - logged < SECONDS_BETWEEN_ADVANCES:
+                return
+            logged = time.monotonic()
+        logger.info("%s", event.detail)
+
+    try:
+        yield show
+    finally:
+        logger.setLevel(level)
+        if handler is not None:
+            logger.removeHandler(handler)
 
 
 @contextlib.contextmanager
