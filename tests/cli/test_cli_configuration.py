@@ -1,8 +1,8 @@
 """Options from configuration files."""
 
+import click
 import pytest
 
-from subspaces._core.errors import InputError
 from subspaces.cli.commands.fit import fit
 
 
@@ -53,7 +53,7 @@ def test_data_of_the_command_line_takes_precedence(tmp_path):
 def test_mistakes_name_the_file(content, message, tmp_path):
     path = tmp_path / "options.toml"
     path.write_text(content)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(click.ClickException) as error:
         options("--config", str(path))
     assert message in str(error.value)
     assert str(path) in str(error.value)
@@ -63,9 +63,9 @@ def test_files_that_are_not_configurations(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "other.json").write_text('{"options": {}}')
     for name, message in (("bytes.toml", "not UTF-8"), ("other.json", "not the run.json of a run")):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(click.ClickException, match=message):
             options("--config", str(tmp_path / name))
-    with pytest.raises(InputError, match="use one of them"):
+    with pytest.raises(click.ClickException, match="--again: it cannot be combined with --config"):
         options("--config", "a.toml", "--again", "run")
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(click.ClickException, match="no such file"):
         options("--config", str(tmp_path / "missing.toml"))

@@ -158,10 +158,10 @@ def test_watched_rows_are_the_rows():
 
 def test_passes_are_counted_and_the_interrupted_stage_continues():
     with Console(quiet=True) as console:
-        console.stage("deciding")
+        console.stage("fit")
         rows = watched_rows(console)
         next(iter(rows.blocks()))  # reading only the first block is not a pass
         list(rows.blocks())
-        assert console.current == "deciding"
+        assert console.current == "fit"
         list(rows.blocks(1))
-    assert list(console.stages) == ["deciding", "pass 1 over the rows", "pass 2 over the rows"]
+    assert list(console.stages) == ["fit", "pass 1 over the rows", "pass 2 over the rows"]

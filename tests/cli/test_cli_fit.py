@@ -52,7 +52,9 @@ class TestRunFolder:
         assert sorted(run["fit"]["dimensions"]) == [2, 3]
         assert run["scores"]["accuracy"] > 0.95
         assert run["environment"]["numpy"] == np.__version__
-        assert {"reading rows", "deciding", "report"} <= {stage["name"] for stage in run["stages"]}
+        assert {"reading rows", "fit", "flats at landmarks", "partition", "report"} <= {
+            stage["name"] for stage in run["stages"]
+        }
         assert sum(stage["seconds"] for stage in run["stages"]) <= run["seconds"] + 0.01
         assert run["peak_memory"] is None or run["peak_memory"] > 10**7
         assert run["warnings"] == []

@@ -136,7 +136,10 @@ class TestOptions:
     )
     def test_mistakes(self, arguments, capsys):
         np.save("rows.npy", ROWS)
-        refused(["fit", "rows.npy", *arguments, "--out", "run", "--no-report"], capsys)
+        line = refused(["fit", "rows.npy", *arguments, "--out", "run", "--no-report"], capsys)
+        # It names an option, or the parameter or file at fault.
+        named = [word for word in arguments if word.startswith("-")]
+        assert any(word in line for word in (*named, arguments[-1].partition("=")[0]))
 
     @pytest.mark.parametrize(
         "arguments",

@@ -119,14 +119,18 @@ def to_device(x: NDArray[Any], name: str) -> Any:
     try:
         import torch
     except ImportError:
-        raise MissingPackageError(f"device={name!r} needs torch: pip install 'subspaces[gpu]'.") from None
+        raise MissingPackageError(
+            f"device={name!r} needs torch: pip install 'subspaces[gpu]'.", parameter="device"
+        ) from None
     tensor = torch.from_numpy(np.require(x, requirements="W"))
     try:
         # From pinned memory the copy overlaps with the work on the previous block.
         return tensor.pin_memory().to(name, non_blocking=True) if name.startswith("cuda") else tensor.to(name)
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
-        raise InputError(f'device={name!r} cannot be used here ({reason}): give "cpu", "cuda" or "cuda:1".') from None
+        raise InputError(
+            f'device={name!r} cannot be used here ({reason}): give "cpu", "cuda" or "cuda:1".', parameter="device"
+        ) from None
 
 
 def concatenate(parts: Sequence[Any]) -> Any:

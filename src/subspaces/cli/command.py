@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -36,8 +37,14 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors of users end in one line."""
-        try:
+        with self.naming_options(ctx):
             return super().invoke(ctx)
+
+    @contextlib.contextmanager
+    def naming_options(self, ctx: click.Context) -> Iterator[None]:
+        """Report an error of the user by the option that sets the parameter at fault."""
+        try:
+            yield
         except UserError as error:
             if is_debugging():
                 raise

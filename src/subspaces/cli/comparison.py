@@ -72,7 +72,7 @@ def run_method(method: Method, prepared: Prepared, options: dict[str, Any], cons
     if outcome.not_run is not None:
         return outcome
     console.prefix = f"{method.name}: "
-    console.stage("deciding")
+    console.stage("fit")
     began = time.monotonic()
     try:
         models = [_fitted(method, dim, number, prepared, options, console) for number in range(options["repeats"])]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from subspaces._core.errors import InputError, MissingFileError, file_errors
+from subspaces._core.errors import InputError, MissingFileError, UserError, file_errors
 from subspaces.cli.command import Command
 from subspaces.cli.record import path_of
 from subspaces.cli.values import from_file, near
@@ -31,7 +32,9 @@ class ConfiguredCommand(Command):
         if ctx.resilient_parsing:
             return rest
         known = {long_name(parameter): parameter for parameter in self.params}
-        for name, value in _configured(self, ctx.params).items():
+        with self.naming_options(ctx), _of_pointer(ctx.params):
+            configured = _configured(self, ctx.params)
+        for name, value in configured.items():
             if not _is_given(ctx, known[name]):
                 ctx.params[str(known[name].name)] = value
         return rest
@@ -97,6 +100,16 @@ def read_run(path: Path) -> dict[str, Any]:
     return document
 
 
+@contextlib.contextmanager
+def _of_pointer(given: Mapping[str, Any]) -> Iterator[None]:
+    """Attribute errors in a configuration to the option that names it."""
+    try:
+        yield
+    except UserError as error:
+        error.parameter = "again" if given.get("again") is not None else "config"
+        raise
+
+
 def _is_given(ctx: click.Context, parameter: click.Parameter) -> bool:
     if isinstance(parameter, click.Argument):
         return bool(ctx.params[str(parameter.name)])
@@ -106,7 +119,7 @@ def _is_given(ctx: click.Context, parameter: click.Parameter) -> bool:
 def _configured(command: click.Command, given: Mapping[str, Any]) -> dict[str, Any]:
     """Values of options in the configuration that the command line names, by long name."""
     if given.get("config") is not None and given.get("again") is not None:
-        raise InputError("--config and --again both give options: use one of them")
+        raise InputError("it cannot be combined with --config: both give options")
     if given.get("again") is not None:
         return _of_run(path_of(given["again"]) / "run.json", command)
     if given.get("config") is None:

@@ -99,7 +99,7 @@ def plan(job: Job, table: Table, preparation: Preparation | None) -> dict[str, A
 
 
 def _fit(folder: Path, job: Job, prepared: Prepared, console: Console) -> None:
-    console.stage("deciding")
+    console.stage("fit")
     # A fit of rows in files reads them, and writes labels and checkpoints.
     with file_errors():
         rows = fit_rows(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from subspaces._core.arrays import to_host
-from subspaces._core.errors import InputError
+from subspaces._core.errors import InputError, UserFileError
 from subspaces._core.files import write_whole
 from subspaces.rows.source import RowSource
 
@@ -61,11 +61,19 @@ class Checkpoint:
 
     def _begin(self, run: dict[str, Any]) -> dict[str, Any]:
         if self.folder.exists() and not self.folder.is_dir():
-            raise InputError(f"checkpoint={str(self.folder)!r} is a file: name a folder.")
-        self.folder.mkdir(parents=True, exist_ok=True)
+            raise InputError(f"checkpoint={str(self.folder)!r} is a file: name a folder.", parameter="checkpoint")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserFileError(
+                f"checkpoint={str(self.folder)!r} cannot be made: {error.strerror}.", parameter="checkpoint"
+            ) from error
         # A run that was killed at its start may leave a temporary file of this name.
         if any(not each.name.startswith(f".{RUN_FILE}.") for each in self.folder.iterdir()):
-            raise InputError(f"checkpoint={str(self.folder)!r} is a folder with other files: name an empty one.")
+            raise InputError(
+                f"checkpoint={str(self.folder)!r} is a folder with other files: name an empty one.",
+                parameter="checkpoint",
+            )
         _write(self.folder / RUN_FILE, json.dumps(run, indent=1).encode())
         return run
 
@@ -134,7 +142,7 @@ def _write(path: Path, content: bytes) -> None:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         remedy = "the disk is full; free some space and run it again" if full else error.strerror
-        raise OSError(error.errno, f"the checkpoint cannot be written, {remedy}", str(path)) from error
+        raise UserFileError(error.errno, f"the checkpoint cannot be written, {remedy}", str(path)) from error
 
 
 def _parameters(estimator: BaseEstimator) -> dict[str, str]:

@@ -54,11 +54,17 @@ def choose(
     apart = {truth_at, names_at} - {None}
     if columns is not None and apart & set(chosen):
         both = names[min(position for position in chosen if position in apart)]
-        raise InputError(f"column {shown(both)} is chosen both as a column of rows and as truth or names: choose one.")
+        raise InputError(
+            f"column {shown(both)} is chosen both as a column of rows and as truth or names: choose one.",
+            parameter="columns",
+        )
     left_out = apart | set(() if drop is None else positions(drop, names, where, "drop"))
     rows = [position for position in chosen if position not in left_out]
     if not rows:
-        raise InputError(f"{where} has no column left for the rows: it has {listed(names)}; drop fewer.")
+        raise InputError(
+            f"{where} has no column left for the rows: it has {listed(names)}; drop fewer.",
+            parameter="columns" if drop is None else "drop",
+        )
     return Wanted(rows, columns is not None, truth_at, names_at)
 
 
@@ -84,10 +90,11 @@ def _position(entry: Any, names: Sequence[str], where: str, what: str) -> int:
     if isinstance(entry, str):
         if entry in names:
             return names.index(entry)
-        raise InputError(f"{where} has no column {shown(entry)} ({what}): {_nearest(entry, names)}.")
+        raise InputError(f"{where} has no column {shown(entry)} ({what}): {_nearest(entry, names)}.", parameter=what)
     if not -len(names) <= entry < len(names):
         raise InputError(
-            f"{what}={entry} is outside of {where}: its {len(names)} columns are numbered from 0 to {len(names) - 1}."
+            f"{what}={entry} is outside of {where}: its {len(names)} columns are numbered from 0 to {len(names) - 1}.",
+            parameter=what,
         )
     return int(entry) % len(names)
 

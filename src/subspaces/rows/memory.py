@@ -33,12 +33,20 @@ def parse_bytes(amount: int | float | str) -> int:
     if isinstance(amount, str):
         found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", amount, re.IGNORECASE)
         if found is None or found[2].lower() not in UNITS:
-            raise InputError(f'memory_limit={amount!r} is not an amount of memory: write it like "500MB" or "1.5 GiB".')
+            raise InputError(
+                f'memory_limit={amount!r} is not an amount of memory: write it like "500MB" or "1.5 GiB".',
+                parameter="memory_limit",
+            )
         count = float(found[1]) * UNITS[found[2].lower()]
     elif isinstance(amount, int | float | np.integer | np.floating) and not isinstance(amount, bool):
         count = float(amount)
     else:
-        raise UserTypeError(f'memory_limit={amount!r} must be a number of bytes or text like "500MB".')
+        raise UserTypeError(
+            f'memory_limit={amount!r} must be a number of bytes or text like "500MB".', parameter="memory_limit"
+        )
     if not LEAST_BYTES <= count < 2**63:
-        raise InputError(f"memory_limit={amount!r} must be finite and at least 32 MB: blocks of rows need some room.")
+        raise InputError(
+            f"memory_limit={amount!r} must be finite and at least 32 MB: blocks of rows need some room.",
+            parameter="memory_limit",
+        )
     return int(count)

@@ -109,7 +109,9 @@ def read_table(
     tables = _tables(X, OpenOptions(limit, key, None if size is None else (size[0], size[1])))
     images = tables[0] if isinstance(tables[0], ImageTable) else None
     if images is None and size is not None:
-        raise InputError(f"image_size={size} is for images, and {tables[0].path} is not one: leave it out.")
+        raise InputError(
+            f"image_size={size} is for images, and {tables[0].path} is not one: leave it out.", parameter="image_size"
+        )
     if images is not None:
         _check_images(columns, drop, truth, names)
         beside: dict[str, NDArray[Any] | None] = {
@@ -279,7 +281,10 @@ def _check_shape(shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n
     pixels = int(np.prod(shape))
     if pixels != n_columns:
         raise InputError(
-            f"image_shape={shape} is {pixels} pixels, but rows have {n_columns} columns: give the shape of one row."
+            f"image_shape={shape} is {pixels} pixels, but rows have {n_columns} columns: give the shape of one row.",
+            parameter="image_shape",
         )
     if found is not None and found != shape:
-        raise InputError(f"image_shape={shape} is not the shape of the images, {found}: leave it out.")
+        raise InputError(
+            f"image_shape={shape} is not the shape of the images, {found}: leave it out.", parameter="image_shape"
+        )

@@ -102,11 +102,12 @@ def open_tables(files: Sequence[FoundFile], options: OpenOptions, ignored: int =
     """Open files by their formats."""
     for file in files:
         if options.key is not None and not isinstance(options.key, str):
-            raise UserTypeError(f"key={options.key!r} must be the name of an array or sheet.")
+            raise UserTypeError(f"key={options.key!r} must be the name of an array or sheet.", parameter="key")
         if options.key is not None and not file.format.takes_key:
             raise InputError(
                 f"key={options.key!r} names an array in an .npz, .mat, HDF5 or Zarr file, or a sheet of a workbook, "
-                f"but {file.path} has none: leave it out."
+                f"but {file.path} has none: leave it out.",
+                parameter="key",
             )
     if files[0].format.together:
         return [files[0].format.open([file.path for file in files], [file.root for file in files], options, ignored)]

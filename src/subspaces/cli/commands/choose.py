@@ -58,7 +58,7 @@ def choose(**options: Any) -> None:
         prepared = rows.prepare(rows.read(paths, options, console), preparation, console)
         for number, model in enumerate(models, start=1):
             console.prefix = f"seed {number} of {len(models)}: "
-            console.stage("deciding")
+            console.stage("fit")
             fit_model(model, rows.fit_rows(prepared, console, memory_limit=options["memory_limit"]))
     document = _document(models, seeds)
     if options["json"]:
