@@ -9,10 +9,10 @@ def test_it_suggests_and_gives_the_evidence(made, capsys):
     folder, _, _ = made
     capsys.readouterr()
     assert cli.main(["choose", str(folder / "rows.csv"), "--drop", "kind", "--repeats", "2"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("suggestion: -k 2, with clusters of dimension ")
+    printed = capsys.readouterr().out
+    assert printed.startswith("suggestion: -k 2, with clusters of dimension ")
     for word in ("2 seeds: all give K=2", "n_clusters:", "eigenvalue", "gap"):
-        assert word in told
+        assert word in printed
 
 
 def test_json(made, capsys):
@@ -41,6 +41,6 @@ def test_disagreeing_seeds_are_reported():
     from subspaces.cli.commands.choose import _reliability
 
     document = {"n_clusters": 2, "votes": {"2": 2, "3": 1}, "same_labels_by_other_seeds": 0.5, "agreement": None}
-    told = "\n".join(_reliability(document))
-    assert "3 seeds disagree: K=2 by 2, K=3 by 1" in told
-    assert "0.50" in told
+    printed = "\n".join(_reliability(document))
+    assert "3 seeds disagree: K=2 by 2, K=3 by 1" in printed
+    assert "0.50" in printed

@@ -12,9 +12,9 @@ def test_methods_side_by_side(made, tmp_path, capsys):
     capsys.readouterr()
     words = ["compare", str(folder / "rows.csv"), "-k", "2", "--truth", "kind", "--methods", "fls,lbf,kasp"]
     assert cli.main([*words, "--repeats", "2", "--out", str(tmp_path / "side")]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for word in ("method", "seconds", "accuracy", "ARI", "NMI", "residual", "stability", "every pair"):
-        assert word in told
+        assert word in printed
     assert {path.name for path in (tmp_path / "side").iterdir()} == {
         "comparison.json",
         "comparison.csv",
@@ -37,9 +37,9 @@ def test_a_method_that_cannot_run_is_reported_and_others_run(made, capsys):
     words = ["compare", str(folder / "rows.csv"), "--drop", "kind", "--methods", "fls,ssc", "--json"]
     assert cli.main(words) == 0
     document = json.loads(capsys.readouterr().out)
-    told = {entry["method"]: entry["not_run"] for entry in document["methods"]}
-    assert told["fls"] is None
-    assert "needs the number of clusters" in told["ssc"]
+    printed = {entry["method"]: entry["not_run"] for entry in document["methods"]}
+    assert printed["fls"] is None
+    assert "needs the number of clusters" in printed["ssc"]
 
 
 def test_slow_ones_of_all_methods_are_skipped(made, capsys, monkeypatch):
@@ -50,9 +50,9 @@ def test_slow_ones_of_all_methods_are_skipped(made, capsys, monkeypatch):
     monkeypatch.setattr(compare, "METHODS", chosen)
     capsys.readouterr()
     assert cli.main(["compare", str(folder / "rows.csv"), "-k", "2", "--drop", "kind", "--time-limit", "2"]) == 0
-    told = capsys.readouterr().out
-    assert "fls: would take about" in told
-    assert "--methods fls runs it" in told
+    printed = capsys.readouterr().out
+    assert "fls: would take about" in printed
+    assert "--methods fls runs it" in printed
 
 
 def test_if_no_method_runs_it_is_an_error(made, capsys):

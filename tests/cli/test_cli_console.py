@@ -23,7 +23,7 @@ def test_events_of_the_library_are_stages():
         progress.advance("partition", 5, 10)
         progress.stage("flats at landmarks")
         progress.advance("coding rows", 5, 10)
-    progress.stage("not heard any more")
+    progress.stage("after the command")
     assert list(console.stages) == ["reading rows", "flats at landmarks", "partition", "coding rows"]
     assert all(seconds >= 0 for seconds in console.stages.values())
 
@@ -119,9 +119,9 @@ def test_passes_over_rows_are_shown(capsys, monkeypatch):
     with Console() as console:
         console.begin_pass()
         console.advance(250, 1000)
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "subspaces: pass 1 over the rows"
-    assert told[1].startswith("subspaces: pass 1 over the rows: 250 of 1,000, about ")
+    printed = capsys.readouterr().err.splitlines()
+    assert printed[0] == "subspaces: pass 1 over the rows"
+    assert printed[1].startswith("subspaces: pass 1 over the rows: 250 of 1,000, about ")
 
 
 def test_a_terminal_gets_a_bar_that_is_removed(monkeypatch, capsys):

@@ -12,9 +12,9 @@ from subspaces.datasets import make_subspaces
 
 def test_list(capsys):
     assert cli.main(["data", "list"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for name in ("mnist", "pendigits", "yaleb", "digits", "subspaces", "motions"):
-        assert f"\n{name} " in f"\n{told}"
+        assert f"\n{name} " in f"\n{printed}"
     assert cli.main(["data", "list", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 6
 

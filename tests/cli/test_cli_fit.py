@@ -163,8 +163,8 @@ class TestRepeating:
         np.save("rows.npy", X[:-5])
         capsys.readouterr()
         assert cli.main(["fit", "--again", "run"]) == 0
-        told = capsys.readouterr().err
-        assert "rows.npy has changed" in told
+        printed = capsys.readouterr().err
+        assert "rows.npy has changed" in printed
         run = json.loads((tmp_path / "run-again" / "run.json").read_text())
         assert any("has changed" in warning for warning in run["warnings"])
 
@@ -225,11 +225,11 @@ class TestOutput:
         monkeypatch.chdir(tmp_path)
         np.save("noise.npy", np.repeat(np.random.RandomState(0).standard_normal((3, 5)), 20, axis=0))
         assert cli.main(["fit", "noise.npy", "-k", "8", "--no-report", "--out", "run"]) == 0
-        told = capsys.readouterr().err.splitlines()
+        printed = capsys.readouterr().err.splitlines()
         run = json.loads((tmp_path / "run" / "run.json").read_text())
         assert run["warnings"]
         assert [f"subspaces: warning: {warning}" for warning in run["warnings"]] == [
-            line for line in told if "warning" in line
+            line for line in printed if "warning" in line
         ]
 
     @pytest.mark.parametrize("more", [[], ["--dry-run"]])

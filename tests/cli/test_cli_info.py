@@ -9,9 +9,9 @@ from subspaces import cli
 
 def test_it_prints_versions_and_optional_packages(capsys):
     assert cli.main(["info"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for word in ("subspaces", "Python", "numpy", "GPU", "data folder"):
-        assert word in told
+        assert word in printed
 
 
 def test_json(capsys):

@@ -46,10 +46,10 @@ def test_changed_rows_are_refused(tmp_path, monkeypatch, capsys):
         np.save("rows.npy", other)
         capsys.readouterr()
         assert cli.main(["report", "run"]) == 2
-        told = capsys.readouterr().err
-        assert told.startswith(f"subspaces: {tmp_path / 'rows.npy'} has changed since the run was made")
-        assert told.endswith("fit again\n")
-        assert told.count("\n") == 1
+        printed = capsys.readouterr().err
+        assert printed.startswith(f"subspaces: {tmp_path / 'rows.npy'} has changed since the run was made")
+        assert printed.endswith("fit again\n")
+        assert printed.count("\n") == 1
     Path("rows.npy").unlink()
     assert cli.main(["report", "run"]) == 2
     assert "rows.npy does not exist any more" in capsys.readouterr().err

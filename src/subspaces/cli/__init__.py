@@ -83,12 +83,12 @@ def _failed(error: Exception, arguments: list[str]) -> int:
 
 
 class _Terminated(BaseException):
-    """The system asked the program to end."""
+    """The program received SIGTERM."""
 
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """End in good order when the system asks for it, so that incomplete results are removed."""
+    """Turn SIGTERM into an exception, so that incomplete results are removed."""
 
     def end(number: int, frame: object) -> NoReturn:
         raise _Terminated

@@ -37,7 +37,7 @@ class Prepared:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows; None if only a pass over them can tell."""
+        """The number of rows; None if it takes a pass over them to count."""
         return self.rows.n_rows if isinstance(self.rows, RowSource) else len(self.rows)
 
     @property

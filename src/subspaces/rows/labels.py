@@ -14,16 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from subspaces._core.arrays import to_host
-from subspaces._core.errors import InputError, UserFileError
-from subspaces.rows.reading import NoSuchFileError
-
-
-class AlreadyExistsError(UserFileError, FileExistsError):
-    """A file of labels exists."""
-
-
-class IsAFolderError(UserFileError, IsADirectoryError):
-    """A path for labels is a folder."""
+from subspaces._core.errors import FileInTheWayError, FolderInTheWayError, InputError, MissingFileError, UserFileError
 
 
 class LabelWriter:
@@ -116,7 +107,7 @@ class LabelWriter:
 
     def _open_partial(self) -> Any:
         if not self.partial.is_file():
-            raise NoSuchFileError(f"{self.partial} does not exist: there is nothing to resume; begin again.")
+            raise MissingFileError(f"{self.partial} does not exist: there is nothing to resume; begin again.")
         file = self.partial.open("r+b")
         size = len(self._header) + self._n_rows * self._dtype.itemsize
         if file.read(len(self._header)) != self._header or self.partial.stat().st_size != size:
@@ -160,11 +151,11 @@ def partial_path(path: Path) -> Path:
 def check_label_path(path: Path, *, overwrite: bool = False) -> None:
     """Refuse a file that labels cannot be written to, before they are computed."""
     if path.is_dir():
-        raise IsAFolderError(f"labels={str(path)!r} is a folder: name a file in it.")
+        raise FolderInTheWayError(f"labels={str(path)!r} is a folder: name a file in it.")
     if path.exists() and not overwrite:
-        raise AlreadyExistsError(f"labels={str(path)!r} exists: name another file, or remove it.")
+        raise FileInTheWayError(f"labels={str(path)!r} exists: name another file, or remove it.")
     if not path.parent.is_dir():
-        raise NoSuchFileError(f"labels={str(path)!r} is in a folder that does not exist: make it first.")
+        raise MissingFileError(f"labels={str(path)!r} is in a folder that does not exist: make it first.")
 
 
 def _header(n_rows: int, dtype: np.dtype[Any]) -> bytes:

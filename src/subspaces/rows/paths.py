@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.errors import InputError, MissingFileError, UserTypeError
 from subspaces.rows.formats import BY_SUFFIX, IMAGES, READABLE, Format, format_of, is_zarr, suffix_of
-from subspaces.rows.reading import NoSuchFileError, UnreadableError
+from subspaces.rows.reading import UnreadableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ def _matches(text: str) -> list[Path]:
         if not path.exists():
             # An unknown suffix is the more helpful thing to report.
             format_of(path)
-            raise NoSuchFileError(f"{text} does not exist: check the path (the current folder is {os.getcwd()}).")
+            raise MissingFileError(f"{text} does not exist: check the path (the current folder is {os.getcwd()}).")
         return [path]
     found = [Path(name).absolute() for name in glob.glob(text, recursive=True)]
     if not found:
-        raise NoSuchFileError(f"{text} matches no file: check the pattern (the current folder is {os.getcwd()}).")
+        raise MissingFileError(f"{text} matches no file: check the pattern (the current folder is {os.getcwd()}).")
     return in_natural_order(found)
 
 

@@ -9,19 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from subspaces._core.errors import InputError, MissingPackageError, UserError, UserFileError
+from subspaces._core.errors import (
+    ForbiddenFileError,
+    InputError,
+    MissingFileError,
+    MissingPackageError,
+    UserError,
+    UserFileError,
+)
 
 
 class UnreadableError(InputError):
     """The content of a file is not what was expected."""
-
-
-class NoSuchFileError(UserFileError, FileNotFoundError):
-    """A path does not exist."""
-
-
-class NotAllowedError(UserFileError, PermissionError):
-    """The system does not allow a file to be read."""
 
 
 @contextmanager
@@ -32,9 +31,9 @@ def reading(path: Path | str, kind: str) -> Iterator[None]:
     except (UserError, MemoryError):
         raise
     except PermissionError as error:
-        raise NotAllowedError(f"{path} cannot be read: permission denied; change its permissions.") from error
+        raise ForbiddenFileError(f"{path} cannot be read: permission denied; change its permissions.") from error
     except FileNotFoundError as error:
-        raise NoSuchFileError(f"{path} does not exist any more: {_one_line(error)}.") from error
+        raise MissingFileError(f"{path} does not exist any more: {_one_line(error)}.") from error
     except (OSError, EOFError) as error:
         raise UserFileError(f"{path} cannot be read as {kind}, it may be damaged: {_one_line(error)}.") from error
     except Exception as error:
@@ -48,7 +47,7 @@ def reading(path: Path | str, kind: str) -> Iterator[None]:
 def check_file(path: Path) -> None:
     """Refuse a path that is missing, not a file, empty or not readable."""
     if not path.exists():
-        raise NoSuchFileError(f"{path} does not exist: check the path (the current folder is {os.getcwd()}).")
+        raise MissingFileError(f"{path} does not exist: check the path (the current folder is {os.getcwd()}).")
     if not path.is_file():
         raise UnreadableError(f"{path} is not a file: pass a file, or a folder of files or of a Zarr array.")
     if not path.stat().st_size:

@@ -9,7 +9,7 @@ from subspaces.cli.command import Command
 from subspaces.cli.output import print_text
 from subspaces.cli.values import OneOf
 
-# The shell sets this variable when it asks the program for completions.
+# The shell sets this variable to request completions.
 VARIABLE = "_SUBSPACES_COMPLETE"
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
+from subspaces._core.errors import MissingFileError
 from subspaces.rows.checks import block_dtype
 from subspaces.rows.formats.keyed import NamedArray, choose_array
 from subspaces.rows.formats.stored import OpenOptions, Reader, SliceTable, rows_of_shape
-from subspaces.rows.reading import NoSuchFileError, UnreadableError, reading, require
+from subspaces.rows.reading import UnreadableError, reading, require
 
 
 class ZarrTable(SliceTable):
@@ -52,7 +53,7 @@ class ZarrTable(SliceTable):
 def open_table(path: Path, options: OpenOptions) -> ZarrTable:
     """The array in a Zarr folder, or that of name `options.key` in a group, or the only one that can be rows."""
     if not path.exists():
-        raise NoSuchFileError(f"{path} does not exist: check the path.")
+        raise MissingFileError(f"{path} does not exist: check the path.")
     if not path.is_dir():
         raise UnreadableError(f"{path} is not a folder, as Zarr arrays are: unpack it if it is an archive.")
     zarr = require("zarr", path)
