@@ -53,8 +53,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self, x: Array) -> None:
         raise NotImplementedError
 
-    def _keep(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> Self:
-        """Label all rows, then replace all fitted attributes at once; an interruption before leaves them as they were.
+    def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:
+        """All fitted attributes: those given, the labels of all rows, and the columns.
 
         `labels` are those of `feed.rows`; if there are more rows, the model labels them.
         """
@@ -64,6 +64,10 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             fitted["feature_names_in_"] = feed.columns.names
         if feed.is_sampled:
             fitted = {name: value for name, value in fitted.items() if name not in PER_ROW}
+        return fitted
+
+    def _keep(self, fitted: dict[str, Any]) -> Self:
+        """Replace all fitted attributes at once; `fit` ends with this, so an interruption before changes nothing."""
         unchanged = {name: value for name, value in vars(self).items() if not _is_fitted_name(name)}
         self.__dict__ = {**unchanged, **fitted}
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,15 +61,15 @@ class FlatsClusterer(EmbeddingClusterer):
             dim = int(decisions[-1].chosen["subspace_dim"])
         return n_clusters, dim, Choice(tuple(decisions))
 
-    def _keep_flats(
+    def _fitted_flats(
         self, feed: Feed, rows: Array, fit: FlatsFit, choice: Choice, *, loss: str, remedy: str, **fitted: Any
-    ) -> Self:
-        """Assign everything that a fit of `rows` (n, p) found."""
+    ) -> dict[str, Any]:
+        """All fitted attributes of a fit of `rows` (n, p)."""
         n_clusters = len(fit.flats)
         some = at_most(np.arange(len(rows)), MODEL_ROWS, feed.rng)
         dims = describe(rows[some], fit.labels[some], n_clusters, affine=self.affine).dims
         warn_if_empty(fit.labels, n_clusters, remedy, stacklevel=4)
-        return self._keep(
+        return self._fitted(
             feed,
             FlatsModel(fit.flats, bool(self.normalize), loss),
             fit.labels,

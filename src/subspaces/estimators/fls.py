@@ -284,7 +284,8 @@ class FLS(SpectralClusterer):
             found = compare_with_other_landmarks(first, prepared, setting, feed)
             unit = setting.landmarks.flats.unit
             model = describe_clusters(found, prepared, unit=unit, detect_outliers=self.detect_outliers)
-            return self._keep_fit(feed, prepared, setting, found, model)
+            fitted = self._attributes(feed, prepared, setting, found, model)
+        return self._keep(fitted)
 
     def _asked(self) -> Asked:
         """The parameters that `choose` respects."""
@@ -302,10 +303,10 @@ class FLS(SpectralClusterer):
             return max(MAX_COLUMNS, 2 * (dim or 0))
         return unless_auto(self.max_columns)
 
-    def _keep_fit(
+    def _attributes(
         self, feed: Feed, prepared: PreparedRows, setting: Setting, found: Consensus, model: SubspaceModel
-    ) -> Self:
-        """Assign everything that the fit found."""
+    ) -> dict[str, Any]:
+        """All fitted attributes."""
         plain, features = prepared.rows, found.best.features
         labels = model.plain_labels(plain) if model.detect_outliers else found.labels
         warn_if_empty(labels, setting.n_clusters, "look at n_landmarks, neighborhood and sigma", stacklevel=4)
@@ -314,7 +315,7 @@ class FLS(SpectralClusterer):
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
             warn_if_coin_toss(found.confidence.overall, stacklevel=4)
-        return self._keep(
+        return self._fitted(
             feed,
             model,
             labels,

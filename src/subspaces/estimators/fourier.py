@@ -123,7 +123,7 @@ class FourierSpectralClustering(SpectralClusterer):
             setting = cut_setting(self.n_clusters, self.n_components)
             found = cluster_features(features, rows, preparation, setting, feed)
             warn_if_empty(found.labels, self.n_clusters, "look at n_features and sigma")
-            return self._keep(
+            fitted = self._fitted(
                 feed,
                 spectral_model(found, preparation),
                 found.labels,
@@ -131,6 +131,7 @@ class FourierSpectralClustering(SpectralClusterer):
                 n_clusters_=int(self.n_clusters),
                 **spectral_attributes(found),
             )
+        return self._keep(fitted)
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)

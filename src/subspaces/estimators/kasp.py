@@ -135,7 +135,7 @@ class KASP(EmbeddingClusterer):
             embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(centroids.dtype)
             labels = centroid_labels[nearest_centers(rows, centroids)]
             warn_if_empty(labels, self.n_clusters, "look at n_centroids and sigma")
-            return self._keep(
+            fitted = self._fitted(
                 feed,
                 CentroidModel(preparation, centroids, centroid_labels, embedding),
                 labels,
@@ -145,6 +145,7 @@ class KASP(EmbeddingClusterer):
                 _n_features_out=partition.n_vectors,
                 eigenvalues_=np.concatenate([[1.0], values]),
             )
+        return self._keep(fitted)
 
     def _count(self, n: int) -> int:
         """Number of centroids for `n` rows."""

@@ -141,7 +141,9 @@ class KFlats(FlatsClusterer):
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             starts = self._starts(rows, n_clusters, dim, feed.rng)
             fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
-            return self._keep_flats(feed, rows, fit, choice, loss=self.loss, remedy="look at subspace_dim and init")
+            remedy = "look at subspace_dim and init"
+            fitted = self._fitted_flats(feed, rows, fit, choice, loss=self.loss, remedy=remedy)
+        return self._keep(fitted)
 
     def _starts(self, rows: Array, n_clusters: int, dim: int, rng: np.random.RandomState) -> list[Flats]:
         """Flats to start from."""

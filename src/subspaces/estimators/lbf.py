@@ -147,7 +147,7 @@ class LBF(FlatsClusterer):
                 fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
             else:
                 fit = assign_to_flats(rows, flats)
-            return self._keep_flats(
+            fitted = self._fitted_flats(
                 feed,
                 rows,
                 fit,
@@ -156,6 +156,7 @@ class LBF(FlatsClusterer):
                 remedy="look at subspace_dim and n_candidates",
                 n_candidates_=len(candidates),
             )
+        return self._keep(fitted)
 
     def _check_parameters(self, x: Array) -> None:
         for name in ("n_init", "max_clusters", "max_iter"):

@@ -130,7 +130,7 @@ class SLBF(Clusterer):
             if labels is None:
                 labels = spectral_labels(affinity, self.n_clusters, rng=rng)
             warn_if_empty(labels, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
-            return self._keep(
+            fitted = self._fitted(
                 feed,
                 FlatVotesModel(flats, bool(self.normalize), scales, labels, self.n_nearest),
                 labels,
@@ -138,6 +138,7 @@ class SLBF(Clusterer):
                 affinity_matrix_=affinity,
                 subspace_dim_=dim,
             )
+        return self._keep(fitted)
 
     def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p), by a vote of its nearest flats.

@@ -132,7 +132,7 @@ class SSC(SelfExpressiveClusterer):
             flats = cluster_flats(to_host(rows), coded.labels, self.n_clusters, dim=dim, affine=self.affine)
             warn_if_empty(coded.labels, self.n_clusters, "look at the solver and its alpha")
             lengths = np.asarray(abs(coded.codes).sum(axis=1)).ravel()
-            return self._keep(
+            fitted = self._fitted(
                 feed,
                 NearestFlatModel(preparation, flats),
                 follow(coded.labels, feed.rows),
@@ -141,6 +141,7 @@ class SSC(SelfExpressiveClusterer):
                 outlier_scores_=follow(lengths, feed.rows),
                 **coded_attributes(coded, preparation),
             )
+        return self._keep(fitted)
 
     def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) by the nearest flat of a cluster.

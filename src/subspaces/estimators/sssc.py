@@ -120,13 +120,14 @@ class SSSC(SelfExpressiveClusterer):
             labels = model.prepared_labels(rows)
             labels[sample_indices] = coded.labels
             warn_if_empty(labels, self.n_clusters, "look at n_in_sample, or the solver and its alpha")
-            return self._keep(
+            fitted = self._fitted(
                 feed,
                 model,
                 follow(labels, x),
                 sample_indices_=sample_indices,
                 **coded_attributes(coded, preparation),
             )
+        return self._keep(fitted)
 
     def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) that reproduces it best: the rule for all rows outside the sample."""
