@@ -89,7 +89,7 @@ class TestMistakes:
             (np.ones((2, 2, 2)), "3"),
             ([["a", "b"], ["c", "d"]], "could not convert string"),
             (np.full((4, 3), 1e300), "overflow"),
-            (np.full((4, 3), 1e-300), "vanish"),
+            (np.full((4, 3), 1e-300), "underflow"),
             (np.ones((5, 1)), "minimum of 2"),
         ],
         ids=["nan", "inf", "no rows", "no columns", "vector", "cube", "strings", "huge", "tiny", "one column"],

@@ -404,7 +404,7 @@ class TestBadInput:
             (np.array([[1j, 1], [0, 1], [1, 1]]), "Complex"),
             (np.array([[1e200, 1], [0, 1], [1, 1]]), "overflow"),
             (np.array([[1e25, 1], [0, 1], [1, 1]], np.float32), "float64"),
-            (np.array([[1e-200, 0], [0, 1e-200], [0, 0]]), "vanish"),
+            (np.array([[1e-200, 0], [0, 1e-200], [0, 0]]), "underflow"),
         ],
     )
     def test_rows(self, rows, message):

@@ -240,7 +240,7 @@ class TestEstimator:
         small(verbose=1).fit(planes[0])
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert "start 1 of 2" in captured.err
+        assert "moving 2 flats of dimension 2" in captured.err
 
     @pytest.mark.parametrize(
         ("changes", "error", "message"),

@@ -1,6 +1,5 @@
 """SSC and SSSC as estimators: published data models, labels of new rows, scikit-learn's rules, memory, real data."""
 
-import logging
 import os
 import pickle
 import tracemalloc
@@ -15,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subspaces import SLBF, SSC, SSSC
 from subspaces._core.arrays import unit_rows
+from subspaces._core.progress import listening
 from subspaces.datasets import load_mnist, load_yaleb, make_motions, make_subspaces
 from subspaces.flats.distances import squared_distances
 from subspaces.flats.per_cluster import agreeing_dim, cluster_flats, flats_of_labels
@@ -175,12 +175,11 @@ class TestSSC:
         with pytest.warns(ConvergenceWarning, match="not finished after 4 iterations"):
             SSC(2, solver=ADMM(max_iter=4), random_state=0).fit(planes[0])
 
-    def test_it_tells_how_far_it_is(self, planes, caplog, monkeypatch):
-        monkeypatch.setattr("subspaces.self_expression.base.REPORT_SECONDS", 0.0)
-        with caplog.at_level(logging.INFO, logger="subspaces"):
-            SSC(2, random_state=0, verbose=1).fit(planes[0])
-        assert "rows, about" in caplog.text
-        assert "cutting the graph" in caplog.text
+    def test_progress_reports_the_cut_of_the_graph(self, planes):
+        events = []
+        with listening(events.append):
+            SSC(2, random_state=0).fit(planes[0])
+        assert [event.stage for event in events if event.kind == "stage"] == ["cutting the graph"]
 
     @pytest.mark.parametrize("solver", [ADMM(max_iter=10), ElasticNet(max_iter=5), OMP()], ids=str)
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

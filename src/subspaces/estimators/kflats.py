@@ -139,6 +139,7 @@ class KFlats(FlatsClusterer):
             feed = open_feed(self, X, min_features=2)
             rows = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
+            progress.stage("flats of clusters", f"moving {n_clusters} flats of dimension {dim}")
             starts = self._starts(rows, n_clusters, dim, feed.rng)
             fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
             remedy = "look at subspace_dim and init"
