@@ -1,19 +1,11 @@
-"""KASP: beside slow formulas, invariances, scikit-learn's rules, bad input."""
-
-import logging
-import pickle
-import warnings
+"""KASP: comparison with slow formulas, new rows, refused parameters."""
 
 import numpy as np
 import pytest
 import reference
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_circles, make_moons
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subspaces._core import blocks as _blocks
 from subspaces.estimators.kasp import KASP, choose_centroids, dense_spectrum, scaled_affinity
 from subspaces.flats.angles import principal_angles
 from subspaces.metrics import clustering_accuracy
@@ -36,145 +28,91 @@ def slow_kasp(X, n_clusters, n_centroids, sigma):
     return KMeans(n_clusters, n_init=10, random_state=0).fit_predict(rows)[first.labels_]
 
 
-@parametrize_with_checks([KASP(3, random_state=0)])
-def test_estimator_checks(estimator, check):
-    with warnings.catch_warnings():
-        # Some checks ask for more clusters than their rows can fill.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
+def test_labels_are_those_of_the_slow_way():
+    slow = slow_kasp(MOONS, 2, 60, 0.1)
+    assert same_partition(slow, KASP(2, n_centroids=60, sigma=0.1, random_state=0).fit_predict(MOONS))
+    assert same_partition(slow, MOON_LABELS)
 
 
-class TestAlgorithm:
-    def test_labels_are_those_of_the_slow_way(self):
-        slow = slow_kasp(MOONS, 2, 60, 0.1)
-        assert same_partition(slow, KASP(2, n_centroids=60, sigma=0.1, random_state=0).fit_predict(MOONS))
-        assert same_partition(slow, MOON_LABELS)
-
-    @pytest.mark.parametrize("sigma", [0.3, "auto"])
-    def test_spectrum_is_that_of_a_dense_eigenproblem(self, sigma):
-        points = MOONS[:40]
-        if sigma == "auto":
-            distances = np.array([[np.linalg.norm(x - y) for y in points] for x in points])
-            scales = np.sort(distances, axis=1)[:, 7]
-            affinity = np.exp(-(distances**2) / np.outer(scales, scales))
-            np.testing.assert_allclose(scaled_affinity(points), affinity, rtol=1e-12)
-        else:
-            affinity = reference.gaussian_kernel(points, points, sigma)
-        values, vectors, degrees = dense_spectrum(affinity, 4)
-        tied = affinity + 1e-3 * affinity.mean()
-        np.testing.assert_allclose(degrees, tied.sum(axis=1))
-        normalized = tied / np.sqrt(np.outer(degrees, degrees))
-        slow_values, slow_vectors = reference.top_eigenvectors_without(normalized, np.sqrt(degrees), 4)
-        np.testing.assert_allclose(values, slow_values, atol=1e-10)
-        assert principal_angles(vectors, slow_vectors).max() < 1e-6
-
-    def test_as_many_centroids_as_rows_are_the_rows(self):
-        model = KASP(3, n_centroids=10_000, random_state=0).fit(BLOBS)
-        np.testing.assert_allclose(np.sort(model.centroids_, axis=0), np.sort(BLOBS, axis=0))
-        assert same_partition(BLOB_LABELS, model.labels_)
-
-    def test_centroids_are_distinct_means_of_rows(self):
-        rows = np.repeat(BLOBS[:12], 5, axis=0)
-        centroids = choose_centroids(rows, 30, np.random.RandomState(0))
-        assert len(centroids) == len(np.unique(centroids, axis=0)) <= 30
-        model = KASP(3, n_centroids=20, random_state=0).fit(BLOBS)
-        nearest = np.array([np.argmin(((model.centroids_ - x) ** 2).sum(axis=1)) for x in BLOBS])
-        np.testing.assert_array_equal(model.centroid_labels_[nearest], model.labels_)
-
-    def test_rows_share_the_place_of_their_centroid(self):
-        model = KASP(3, n_centroids=20, random_state=0).fit(BLOBS)
-        embedded = model.transform(BLOBS)
-        assert embedded.shape == (200, model.n_components_)
-        assert len(np.unique(embedded, axis=0)) <= 20
-        np.testing.assert_allclose(np.linalg.norm(embedded, axis=1), 1)
-
-    def test_clusters_of_any_shape(self):
-        assert clustering_accuracy(MOON_LABELS, KASP(2, random_state=0).fit_predict(MOONS)) > 0.99
-        X, y = make_circles(1000, noise=0.05, factor=0.5, random_state=0)
-        assert clustering_accuracy(y, KASP(2, random_state=0).fit_predict(X)) > 0.98
-        X, y = load_digits(return_X_y=True)
-        assert clustering_accuracy(y, KASP(10, random_state=0).fit_predict(X)) > 0.7
+@pytest.mark.parametrize("sigma", [0.3, "auto"])
+def test_spectrum_is_that_of_a_dense_eigenproblem(sigma):
+    points = MOONS[:40]
+    if sigma == "auto":
+        distances = np.array([[np.linalg.norm(x - y) for y in points] for x in points])
+        scales = np.sort(distances, axis=1)[:, 7]
+        affinity = np.exp(-(distances**2) / np.outer(scales, scales))
+        np.testing.assert_allclose(scaled_affinity(points), affinity, rtol=1e-12)
+    else:
+        affinity = reference.gaussian_kernel(points, points, sigma)
+    values, vectors, degrees = dense_spectrum(affinity, 4)
+    tied = affinity + 1e-3 * affinity.mean()
+    np.testing.assert_allclose(degrees, tied.sum(axis=1))
+    normalized = tied / np.sqrt(np.outer(degrees, degrees))
+    slow_values, slow_vectors = reference.top_eigenvectors_without(normalized, np.sqrt(degrees), 4)
+    np.testing.assert_allclose(values, slow_values, atol=1e-10)
+    assert principal_angles(vectors, slow_vectors).max() < 1e-6
 
 
-class TestPromises:
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-    def test_predict_on_the_rows_of_fit_gives_labels(self, dtype):
-        X = BLOBS.astype(dtype)
-        model = KASP(3, random_state=0).fit(X)
-        assert model.labels_.dtype == np.int32
-        assert model.transform(X).dtype == model.centroids_.dtype == dtype
-        np.testing.assert_array_equal(model.predict(X), model.labels_)
-        assert same_partition(BLOB_LABELS, model.labels_)
-
-    def test_seed_blocks_and_pickle(self, monkeypatch):
-        first, second = (KASP(3, random_state=4).fit(BLOBS) for _ in range(2))
-        np.testing.assert_array_equal(first.labels_, second.labels_)
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).predict(BLOBS), first.labels_)
-        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1)
-        np.testing.assert_array_equal(KASP(3, random_state=4).fit(BLOBS).labels_, first.labels_)
-
-    def test_new_rows_and_far_offsets(self):
-        model = KASP(3, random_state=0).fit(BLOBS[::2])
-        assert clustering_accuracy(BLOB_LABELS[1::2], model.predict(BLOBS[1::2])) > 0.97
-        assert same_partition(BLOB_LABELS, KASP(3, random_state=0).fit_predict(BLOBS + 1e7))
-
-    def test_verbose_speaks_on_stderr(self, capsys, monkeypatch):
-        monkeypatch.setattr(logging.root, "handlers", [])
-        monkeypatch.setattr(logging.getLogger("subspaces"), "handlers", [])
-        KASP(3, random_state=0, verbose=1).fit(BLOBS)
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        assert "centroids" in captured.err
+def test_as_many_centroids_as_rows_are_the_rows():
+    model = KASP(3, n_centroids=10_000, random_state=0).fit(BLOBS)
+    np.testing.assert_allclose(np.sort(model.centroids_, axis=0), np.sort(BLOBS, axis=0))
+    assert same_partition(BLOB_LABELS, model.labels_)
 
 
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("changes", "error", "message"),
-        [
-            ({"n_clusters": 0}, ValueError, "n_clusters=0"),
-            ({"n_clusters": 1000}, ValueError, "n_clusters=1000 must be between 1 and"),
-            ({"n_centroids": 2}, ValueError, "n_centroids=2 must be at least 3"),
-            ({"n_centroids": 2.0}, TypeError, "n_centroids=2.0"),
-            ({"sigma": 0}, ValueError, "sigma=0"),
-            ({"sigma": "wide"}, TypeError, "sigma='wide'"),
-            ({"n_components": 0}, ValueError, "n_components=0"),
-            ({"n_components": "many"}, TypeError, "n_components='many'"),
-        ],
-    )
-    def test_parameters(self, changes, error, message):
-        with pytest.raises(error, match=message):
-            KASP(**({"n_clusters": 3} | changes)).fit(BLOBS)
+def test_centroids_are_distinct_means_of_rows():
+    rows = np.repeat(BLOBS[:12], 5, axis=0)
+    centroids = choose_centroids(rows, 30, np.random.RandomState(0))
+    assert len(centroids) == len(np.unique(centroids, axis=0)) <= 30
+    model = KASP(3, n_centroids=20, random_state=0).fit(BLOBS)
+    nearest = np.array([np.argmin(((model.centroids_ - x) ** 2).sum(axis=1)) for x in BLOBS])
+    np.testing.assert_array_equal(model.centroid_labels_[nearest], model.labels_)
 
-    def test_not_fitted(self):
-        for call in ("predict", "transform"):
-            with pytest.raises(NotFittedError):
-                getattr(KASP(3), call)(BLOBS)
 
-    def test_too_few_distinct_rows_are_said(self):
-        with pytest.warns(ConvergenceWarning, match="lower n_clusters"):
-            KASP(3, random_state=0).fit(np.ones((20, 4)))
+def test_rows_share_the_place_of_their_centroid():
+    model = KASP(3, n_centroids=20, random_state=0).fit(BLOBS)
+    embedded = model.transform(BLOBS)
+    assert embedded.shape == (200, model.n_components_)
+    assert len(np.unique(embedded, axis=0)) <= 20
+    np.testing.assert_allclose(np.linalg.norm(embedded, axis=1), 1)
 
-    @pytest.mark.parametrize("sigma", ["auto", 1e-3, 1e6])
-    @pytest.mark.parametrize(
-        ("name", "rows"),
-        [
-            ("one row", np.ones((1, 3))),
-            ("two rows", np.eye(2)),
-            ("one column", np.arange(12.0)[:, None]),
-            ("all rows equal", np.full((20, 4), 3.0)),
-            ("two distinct rows", np.repeat(np.eye(4)[:2], 15, axis=0)),
-            ("constant columns", np.c_[np.random.default_rng(0).normal(size=(30, 2)), np.ones((30, 3))]),
-            ("a far outlier", np.r_[np.random.default_rng(0).normal(size=(90, 2)), [[1e6, 0]]]),
-            ("more columns than rows", np.random.default_rng(0).normal(size=(12, 200))),
-        ],
-    )
-    @pytest.mark.parametrize("n_clusters", [1, 2])
-    def test_rows_that_are_odd_but_valid(self, sigma, name, rows, n_clusters):
-        n_clusters = min(n_clusters, len(rows))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = clone(KASP(n_clusters, sigma=sigma, random_state=0)).fit(rows)
-        assert set(model.labels_) <= set(range(n_clusters))
-        assert np.isfinite(model.transform(rows)).all()
-        assert np.isfinite(model.eigenvalues_).all()
-        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+def test_clusters_of_any_shape():
+    assert clustering_accuracy(MOON_LABELS, KASP(2, random_state=0).fit_predict(MOONS)) > 0.99
+    X, y = make_circles(1000, noise=0.05, factor=0.5, random_state=0)
+    assert clustering_accuracy(y, KASP(2, random_state=0).fit_predict(X)) > 0.98
+    X, y = load_digits(return_X_y=True)
+    assert clustering_accuracy(y, KASP(10, random_state=0).fit_predict(X)) > 0.7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_predict_on_the_rows_of_fit_gives_labels(dtype):
+    X = BLOBS.astype(dtype)
+    model = KASP(3, random_state=0).fit(X)
+    assert model.labels_.dtype == np.int32
+    assert model.transform(X).dtype == model.centroids_.dtype == dtype
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert same_partition(BLOB_LABELS, model.labels_)
+
+
+def test_new_rows_and_far_offsets():
+    model = KASP(3, random_state=0).fit(BLOBS[::2])
+    assert clustering_accuracy(BLOB_LABELS[1::2], model.predict(BLOBS[1::2])) > 0.97
+    assert same_partition(BLOB_LABELS, KASP(3, random_state=0).fit_predict(BLOBS + 1e7))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"n_clusters": 0}, ValueError, "n_clusters=0"),
+        ({"n_clusters": 1000}, ValueError, "n_clusters=1000 must be between 1 and"),
+        ({"n_centroids": 2}, ValueError, "n_centroids=2 must be at least 3"),
+        ({"n_centroids": 2.0}, TypeError, "n_centroids=2.0"),
+        ({"sigma": 0}, ValueError, "sigma=0"),
+        ({"sigma": "wide"}, TypeError, "sigma='wide'"),
+        ({"n_components": 0}, ValueError, "n_components=0"),
+        ({"n_components": "many"}, TypeError, "n_components='many'"),
+    ],
+)
+def test_parameters(changes, error, message):
+    with pytest.raises(error, match=message):
+        KASP(**({"n_clusters": 3} | changes)).fit(BLOBS)
