@@ -29,7 +29,14 @@ LAYERS = (
 )
 LAYER = {room: i for i, rooms in enumerate(LAYERS) for room in rooms}
 # Thin modules that keep public names; they may import any room, and count as the room that they stand for.
-ALIASES = {"inputs": "rows", "kernels": "features", "plots": "show", "report": "show", "theory": "paper"}
+ALIASES = {
+    "choice": "selection",
+    "inputs": "rows",
+    "kernels": "features",
+    "plots": "show",
+    "report": "show",
+    "theory": "paper",
+}
 TOP = {*ALIASES, "__init__", "__main__"}
 # Imported inside functions only: they are optional, slow to import, or both.
 FRAMEWORKS = {

@@ -36,6 +36,11 @@ def test_public_modules_name_what_they_offer(module):
         assert hasattr(home, name)
 
 
+def test_documented_modules_need_no_import_of_their_own():
+    code = "import subspaces; print(subspaces.selection.Choice is subspaces.choice.Choice, subspaces.rows.RowSource)"
+    assert run_python(code).startswith("True")
+
+
 def test_importing_the_package_is_free():
     loaded = json.loads(
         run_python("import subspaces, sys, json; print(json.dumps([m for m in sys.modules if '.' not in m]))")

@@ -6,7 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subspaces import datasets, inputs, kernels, metrics, plots, report, self_expression, theory
+    from subspaces import (
+        choice,
+        datasets,
+        inputs,
+        kernels,
+        metrics,
+        plots,
+        report,
+        rows,
+        selection,
+        self_expression,
+        theory,
+    )
     from subspaces.estimators.fls import FLS
     from subspaces.estimators.fourier import FourierSpectralClustering
     from subspaces.estimators.kasp import KASP
@@ -37,6 +49,7 @@ __all__ = [
     "LandmarkSpectralClustering",
     "NystromSpectralClustering",
     "__version__",
+    "choice",
     "datasets",
     "inputs",
     "kernels",
@@ -45,6 +58,8 @@ __all__ = [
     "open_rows",
     "plots",
     "report",
+    "rows",
+    "selection",
     "self_expression",
     "theory",
 ]
@@ -67,7 +82,19 @@ _HOMES = {
     "load": "saving",
     "open_rows": "rows",
 }
-_MODULES = ("datasets", "inputs", "kernels", "metrics", "plots", "report", "self_expression", "theory")
+_MODULES = (
+    "choice",
+    "datasets",
+    "inputs",
+    "kernels",
+    "metrics",
+    "plots",
+    "report",
+    "rows",
+    "selection",
+    "self_expression",
+    "theory",
+)
 
 
 def __getattr__(name: str) -> Any:

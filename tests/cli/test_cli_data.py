@@ -19,6 +19,23 @@ def test_list(capsys):
     assert len(json.loads(capsys.readouterr().out)) == 6
 
 
+def test_options_may_precede_the_subcommand(tmp_path, capsys):
+    assert cli.main(["data", "--json", "list"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 6
+    folder = tmp_path / "list"
+    folder.mkdir()
+    assert cli.main(["data", "--out", str(folder), "--rows=5", "--json", "get", "digits"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 5
+    assert (folder / "digits.csv").exists()
+
+
+def test_the_value_of_an_option_is_not_a_subcommand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list").mkdir()
+    assert cli.main(["data", "--out", "list", "get", "digits"]) == 0
+    assert (tmp_path / "list" / "digits.csv").exists()
+
+
 def test_the_file_can_be_fitted(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = ["--set", "dims=1,2", "--set", "ambient_dim=5", "--set", "points_per_subspace=30", "--seed", "4"]

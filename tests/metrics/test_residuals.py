@@ -5,7 +5,8 @@ import pytest
 import reference
 
 from subspaces.datasets import make_subspaces
-from subspaces.metrics.residuals import KEPT, residual_share
+from subspaces.metrics import residual_share
+from subspaces.metrics.residuals import KEPT
 
 
 def slow_share(X, labels, dim):
@@ -70,3 +71,20 @@ def test_scale_does_not_matter(scale):
 @pytest.mark.parametrize("labels", [[-1, -1, -1], [0, 1, 2], [0, 0, -1], [0, 0, 0]])
 def test_few_rows(labels):
     assert 0 <= residual_share(np.eye(3), np.array(labels), 1) < np.inf
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "dim", "message"),
+    [
+        ([[0, 1], [1, 0]], [0], 1, "labels"),
+        ([0, 1], [0, 1], 1, "shape"),
+        ([[0, 1], [1, 0]], ["a", "b"], 1, "whole numbers"),
+        ([[0, 1], [1, np.nan]], [0, 1], 1, "NaN"),
+        ([["a", 1], [1, 0]], [0, 1], 1, "numbers"),
+        ([[0, 1], [1, 0]], [0, 1], 3, "dim=3"),
+        ([[0, 1], [1, 0]], [0, 1], -1, "dim=-1"),
+    ],
+)
+def test_wrong_arguments_raise_errors_that_name_them(X, labels, dim, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        residual_share(X, labels, dim)

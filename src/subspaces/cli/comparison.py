@@ -26,8 +26,7 @@ from subspaces.cli.output import seconds_text
 from subspaces.cli.rows import Prepared, fit_rows, known_rows, sample
 from subspaces.cli.targets import put_folder, working_folder
 from subspaces.cli.values import LARGEST_SEED
-from subspaces.metrics import adjusted_rand
-from subspaces.metrics.residuals import residual_share
+from subspaces.metrics import adjusted_rand, residual_share
 from subspaces.rows.feed import FIT_ROWS
 
 # Residuals are compared at this dimension if neither --dim nor a model gives one.

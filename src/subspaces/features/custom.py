@@ -37,7 +37,7 @@ class CustomFeatures(FeatureMap):
     Half-spaces through the origin give the arc-cosine kernel of order zero.
 
     >>> import numpy as np
-    >>> from subspaces.features import CustomFeatures
+    >>> from subspaces.kernels import CustomFeatures
     >>> half_space = CustomFeatures(
     ...     lambda X, w: X @ w.T > 0, lambda X, size, rng: rng.normal(size=(size, X.shape[1])), 20_000, random_state=0
     ... )

@@ -64,7 +64,7 @@ class SubspaceFeatures(DistanceFeatures):
     Examples
     --------
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.features import SubspaceFeatures
+    >>> from subspaces.kernels import SubspaceFeatures
     >>> X, y = make_subspaces((2, 2), 6, random_state=0)
     >>> SubspaceFeatures(50, subspace_dim=2, random_state=0).fit(X).flats_.bases.shape
     (50, 6, 2)

@@ -46,7 +46,7 @@ class FourierFeatures(FeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from subspaces.features import FourierFeatures
+    >>> from subspaces.kernels import FourierFeatures
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> psi = FourierFeatures(20_000, random_state=0).fit_transform(X)
     >>> bool(abs(psi[0] @ psi[1] - np.exp(-0.5)) < 0.02)

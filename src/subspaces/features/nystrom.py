@@ -46,7 +46,7 @@ class NystromFeatures(FeatureMap):
     Examples
     --------
     >>> import numpy as np
-    >>> from subspaces.features import NystromFeatures
+    >>> from subspaces.kernels import NystromFeatures
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
     >>> psi = NystromFeatures(30, random_state=0).fit_transform(X)
     >>> bool(np.allclose(np.diag(psi @ psi.T), 1))

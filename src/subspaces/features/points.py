@@ -47,7 +47,7 @@ class LandmarkFeatures(DistanceFeatures):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from subspaces.features import LandmarkFeatures
+    >>> from subspaces.kernels import LandmarkFeatures
     >>> X, _ = make_blobs(100, random_state=0)
     >>> LandmarkFeatures(20, n_nearest=5, random_state=0).fit_transform(X).shape
     (100, 20)

@@ -23,6 +23,7 @@ from subspaces.metrics.labels import (
     normalized_mutual_info,
     purity,
 )
+from subspaces.metrics.residuals import residual_share
 from subspaces.metrics.subspaces import (
     SubspaceMatching,
     match_subspaces,
@@ -41,6 +42,7 @@ __all__ = [
     "normalized_mutual_info",
     "principal_angles",
     "purity",
+    "residual_share",
     "subspace_preserving_rate",
     "subspace_recovery_error",
     "wrong_connection_share",

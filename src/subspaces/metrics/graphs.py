@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.validation import check_option
 from subspaces.metrics.labels import encoded_classes
 
 # Up to this many rows of a class, the dense eigenproblem is faster. Does not change results.
@@ -53,8 +54,6 @@ def connectivity(y_true: ArrayLike, affinity: Any, *, over: Literal["min", "mean
     >>> connectivity([0, 0, 0, 1, 1], path, over="mean")
     1.5
     """
-    from subspaces._core.validation import check_option
-
     check_option("over", over, ("min", "mean"))
     values = class_connectivity(y_true, affinity)
     return float(values.min() if over == "min" else values.mean())

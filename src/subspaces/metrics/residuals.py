@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.validation import check_integer
 
 # Share of the rows of a cluster, the nearest ones, to which its subspace is refitted. No kept study.
 KEPT = 0.8
 
 
-def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) -> float:
+def residual_share(X: ArrayLike, labels: ArrayLike, dim: int) -> float:
     """Squared distance of a typical row to the affine subspace of its cluster, relative to that to the mean.
 
     It is the median over rows of |x - projection of x|^2 / |x - mean|^2. The subspace of a cluster is fitted to every
@@ -20,10 +21,10 @@ def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) ->
 
     Parameters
     ----------
-    rows : ndarray of shape (n, p)
+    X : array-like of shape (n, p)
         The rows.
-    labels : ndarray of shape (n,)
-        Their clusters; rows with negative labels are ignored.
+    labels : array-like of shape (n,)
+        Their clusters, integers; rows with negative labels are ignored.
     dim : int
         The dimension of the subspaces, between 0 and p.
 
@@ -31,16 +32,25 @@ def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) ->
     -------
     share : float
         0 if clusters are flat, about 1 if clusters are random; 1 if no row is in a cluster.
+
+    Examples
+    --------
+    >>> from subspaces.metrics import residual_share
+    >>> X = [[0, 1], [0, 2], [0, 4], [0, 5], [1, 0], [2, 0], [4, 0], [5, 0]]
+    >>> residual_share(X, [0, 0, 0, 0, 1, 1, 1, 1], dim=1)
+    0.0
     """
+    rows, clusters = _checked(X, labels)
+    check_integer("dim", dim, low=0, high=rows.shape[1], hint=f"X has {rows.shape[1]} columns")
     # Scaled, because squares of the largest numbers would overflow.
     rows = rows / max(float(np.abs(rows).max(initial=0.0)), np.finfo(np.float64).tiny)
-    inside = labels >= 0
+    inside = clusters >= 0
     if not inside.any():
         return 1.0
     lengths = ((rows - rows[inside].mean(axis=0)) ** 2).sum(axis=1)
     shares = []
-    for label in np.unique(labels[inside]):
-        members = np.flatnonzero(labels == label)
+    for label in np.unique(clusters[inside]):
+        members = np.flatnonzero(clusters == label)
         if len(members) == 1:
             shares.append(np.ones(1))
             continue
@@ -48,6 +58,22 @@ def residual_share(rows: NDArray[np.float64], labels: NDArray[Any], dim: int) ->
             residuals = _robust_residuals(rows[measured], rows[fitted], dim)
             shares.append(residuals / np.maximum(lengths[measured], np.finfo(np.float64).tiny))
     return float(np.median(np.concatenate(shares)))
+
+
+def _checked(X: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.integer]]:
+    """Finite rows (n, p) and whole numbers (n,)."""
+    try:
+        rows = np.asarray(X, np.float64)
+    except (TypeError, ValueError) as error:
+        raise UserTypeError(f"X must be a table of numbers: {error}.") from None
+    clusters = np.asarray(labels)
+    if rows.ndim != 2 or clusters.shape != rows.shape[:1]:
+        raise InputError(f"X has shape {rows.shape}, labels {clusters.shape}: pass rows (n, p) and labels (n,).")
+    if clusters.dtype.kind not in "iu" and clusters.size:
+        raise UserTypeError(f"labels have dtype {clusters.dtype}: pass whole numbers.")
+    if not np.isfinite(rows).all():
+        raise InputError("X contains NaN or infinite values: drop or fill them.")
+    return rows, clusters
 
 
 def _robust_residuals(rows: NDArray[np.float64], base: NDArray[np.float64], dim: int) -> NDArray[np.float64]:

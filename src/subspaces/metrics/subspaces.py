@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.validation import check_option
 
 if TYPE_CHECKING:
     from subspaces.flats.flats import Flats
@@ -154,8 +155,6 @@ def match_subspaces(
     (array([-1,  0]), array([1., 0.]))
     """
     from scipy.optimize import linear_sum_assignment
-
-    from subspaces._core.validation import check_option
 
     check_option("distance", distance, ("rms", "largest"))
     check_option("extra_dims", extra_dims, ("ignore", "count"))

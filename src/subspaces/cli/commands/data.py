@@ -22,7 +22,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@click.group(cls=Group)
+class AnyOrderGroup(Group):
+    """A group that also accepts the options of a subcommand before its name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move the subcommand in front of options that precede it."""
+        place = self._subcommand_place(args)
+        if place is not None:
+            args = [args[place], *args[:place], *args[place + 1 :]]
+        return super().parse_args(ctx, args)
+
+    def _subcommand_place(self, args: list[str]) -> int | None:
+        """The index of the first subcommand that only options and their values precede; None if there is none."""
+        options = [each for one in self.commands.values() for each in one.params if isinstance(each, click.Option)]
+        with_value = {name for each in options if not each.is_flag for name in each.opts}
+        is_value = False
+        for place, word in enumerate(args):
+            if not is_value and not word.startswith("-"):
+                return place if word in self.commands else None
+            is_value = not is_value and word in with_value
+        return None
+
+
+@click.group(cls=AnyOrderGroup)
 @click.pass_context
 def data(ctx: click.Context) -> None:
     """List data sets, or write one of them to a file."""

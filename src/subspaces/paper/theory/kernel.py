@@ -78,8 +78,8 @@ def kernel_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from subspaces.features import FourierFeatures
-    >>> from subspaces.paper.theory import kernel_error
+    >>> from subspaces.kernels import FourierFeatures
+    >>> from subspaces.theory import kernel_error
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> curve = kernel_error(X, FourierFeatures(sigma=2.0), random_state=0)
     >>> bool(abs(curve.slope + 0.5) < 0.05)

@@ -150,8 +150,8 @@ def landmarks_needed(
     Examples
     --------
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.features import LandmarkFeatures
-    >>> from subspaces.paper.theory import landmarks_needed
+    >>> from subspaces.kernels import LandmarkFeatures
+    >>> from subspaces.theory import landmarks_needed
     >>> X, _ = make_subspaces((2, 2), 6, random_state=0)
     >>> needed = landmarks_needed(X, 0.1, LandmarkFeatures(landmarks="random", sigma=0.5), random_state=0)
     >>> needed.basis

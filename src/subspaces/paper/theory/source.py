@@ -143,7 +143,7 @@ def check_map(X: ArrayLike, given: Any) -> tuple[Array, FeatureMap]:
         rows = check_rows(features, X, reset=True)
     else:
         raise UserTypeError(
-            f"feature_map={given!r} must be a map of subspaces.features, or a fitted estimator such as FLS."
+            f"feature_map={given!r} must be a map of subspaces.kernels, or a fitted estimator such as FLS."
         )
     if len(rows) < 2:
         raise InputError(f"X has n_samples={len(rows)} rows: pass at least two, because a kernel needs pairs.")

@@ -44,12 +44,10 @@ class AnglesDisplay:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from subspaces import Flats
-    >>> from subspaces.show.plots.angles import flat_angles
-    >>> lines = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
-    >>> flat_angles(Flats(np.zeros((3, 2)), lines[:, :, None]), [1, 1, 1]).round(1).tolist()
-    [[0.0, 90.0, 45.0], [90.0, 0.0, 45.0], [45.0, 45.0, 0.0]]
+    >>> from subspaces.plots import AnglesDisplay
+    >>> display = AnglesDisplay([[0.0, 45.0], [45.0, 0.0]], names=["horse", "cart"], dims=[3, 2])
+    >>> display.names, display.angles[0].tolist()
+    (['horse', 'cart'], [0.0, 45.0])
     """
 
     def __init__(self, angles: ArrayLike, names: Any = None, dims: ArrayLike | None = None) -> None:

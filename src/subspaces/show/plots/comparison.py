@@ -37,7 +37,7 @@ class ComparisonDisplay:
 
     Examples
     --------
-    >>> from subspaces.show.plots import ComparisonDisplay
+    >>> from subspaces.plots import ComparisonDisplay
     >>> display = ComparisonDisplay({"a": {"accuracy": 0.9}, "b": {"accuracy": 0.7}})
     >>> display.metrics
     ['accuracy']

@@ -32,7 +32,7 @@ class EigengapDisplay:
 
     Examples
     --------
-    >>> from subspaces.show.plots import EigengapDisplay
+    >>> from subspaces.plots import EigengapDisplay
     >>> display = EigengapDisplay([1.0, 0.9, 0.2, 0.1], n_clusters=2)
     >>> round(display.gap, 2), display.largest_gap_at
     (0.7, 2)

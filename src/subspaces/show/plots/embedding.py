@@ -48,7 +48,7 @@ class EmbeddingDisplay:
 
     Examples
     --------
-    >>> from subspaces.show.plots import EmbeddingDisplay
+    >>> from subspaces.plots import EmbeddingDisplay
     >>> display = EmbeddingDisplay([[0, 0], [1, 1], [1, 0]], [0, 1, -1])
     >>> display.sizes
     {0: 1, 1: 1, -1: 1}

@@ -47,7 +47,7 @@ class ResidualsDisplay:
 
     Examples
     --------
-    >>> from subspaces.show.plots import ResidualsDisplay
+    >>> from subspaces.plots import ResidualsDisplay
     >>> display = ResidualsDisplay([0.1, 0.3, 0.2, 4.0], [0, 0, 2, -1])
     >>> [(name, values.tolist()) for name, values in display.groups]
     [(0, [0.1, 0.3]), (2, [0.2]), (-1, [4.0])]

@@ -51,7 +51,7 @@ class TradeoffDisplay:
 
     Examples
     --------
-    >>> from subspaces.show.plots import TradeoffDisplay
+    >>> from subspaces.plots import TradeoffDisplay
     >>> display = TradeoffDisplay([1.0, 2.0, 10.0], [0.8, 0.7, 0.9], ["a", "b", "c"])
     >>> display.front
     [0, 2]

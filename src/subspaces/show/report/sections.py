@@ -95,7 +95,7 @@ def describe(
     --------
     >>> from subspaces import KFlats
     >>> from subspaces.datasets import make_subspaces
-    >>> from subspaces.show.report import describe
+    >>> from subspaces.report import describe
     >>> X, y = make_subspaces((1, 2), 5, random_state=0)
     >>> page = describe(KFlats(2, random_state=0).fit(X), X, truth=y, n_stability=1)
     >>> page.data["verdict"]["level"]
