@@ -14,7 +14,7 @@ import numpy as np
 
 from subspaces import cli
 
-RUN = {"labels.csv", "labels.npy", "model.subspaces", "report.html", "run.json", "preparation.subspaces"}
+RUN = {"labels.csv", "labels.npy", "model.subspaces", "report.html", "run.json"}
 RNG = np.random.RandomState(0)
 ROWS = RNG.standard_normal((30, 4))
 QUICK = ["--method", "kasp", "-k", "2"]

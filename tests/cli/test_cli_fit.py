@@ -32,7 +32,7 @@ class TestRunFolder:
         assert lines[0] == "row,label,confidence"
         assert [int(line.split(",")[1]) for line in lines[1:]] == labels.tolist()
         assert [int(line.split(",")[0]) for line in lines[1:]] == list(range(len(X)))
-        assert np.array_equal(load(folder / "model.subspaces").predict(X), labels)
+        assert np.array_equal(load(folder).predict("rows.csv"), labels)
         assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
         assert "against the truth: accuracy" in captured.out
         assert str(folder / "report.html") in captured.out
@@ -64,11 +64,12 @@ class TestRunFolder:
         X, _ = rows
         words = ["fit", "rows.npy", "-k", "2", "--standardise", "--pca", "6", "--out", "run", "--no-report"]
         assert cli.main(words) == 0
-        assert names(tmp_path / "run") == (RUN | {"preparation.subspaces"}) - {"report.html"}
-        prepared = load(tmp_path / "run" / "preparation.subspaces").transform(X)
-        assert prepared.shape == (120, 6)
+        assert names(tmp_path / "run") == RUN - {"report.html"}
         labels = np.load(tmp_path / "run" / "labels.npy")
-        assert np.array_equal(load(tmp_path / "run" / "model.subspaces").predict(prepared), labels)
+        for path in (tmp_path / "run", tmp_path / "run" / "model.subspaces"):
+            assert load(path).n_features_in_ == X.shape[1]
+            assert load(path).n_columns_ <= 6
+            assert np.array_equal(load(path).predict(X), labels)
 
     def test_names_of_rows_and_rows_left_out(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -3,11 +3,13 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import write_csv
 
-from subspaces import cli
+from subspaces import cli, load
 from subspaces.datasets import make_subspaces
+from subspaces.inputs import Preparation
 
 
 def test_the_rows_of_the_run_get_their_labels(made, tmp_path, capsys):
@@ -68,24 +70,27 @@ def test_json(made, capsys):
     assert sum(document["sizes"]) == document["n_rows"] == 120
 
 
-def test_a_model_alone(made, tmp_path):
-    from subspaces import load
-
+def test_folder_file_and_python_give_the_same_labels(made, tmp_path):
+    """The model file contains the preparation and the names of columns."""
     folder, X, _ = made
-    prepared = load(folder / "run" / "preparation.subspaces").transform(X)
-    np.save(tmp_path / "prepared.npy", prepared)
-    model, out = folder / "run" / "model.subspaces", tmp_path / "found.csv"
-    assert cli.main(["predict", str(model), str(tmp_path / "prepared.npy"), "--out", str(out)]) == 0
-    found = [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
-    assert found == np.load(folder / "run" / "labels.npy").tolist()
+    expected = np.load(folder / "run" / "labels.npy").tolist()
+    np.save(tmp_path / "rows.npy", X)
+    for model in (folder / "run", folder / "run" / "model.subspaces"):
+        for data in (folder / "rows.csv", tmp_path / "rows.npy"):
+            out = tmp_path / "found.csv"
+            assert cli.main(["predict", str(model), str(data), "--out", str(out), "--force"]) == 0
+            assert [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]] == expected
+            assert load(model).predict(data).tolist() == expected
+        frame = pd.DataFrame(X, columns=load(model).feature_names_in_)
+        assert load(model).predict(frame).tolist() == expected
 
 
 @pytest.mark.parametrize(
     ("model", "data", "more", "message"),
     [
         ("nowhere", "rows.csv", [], "nowhere does not exist"),
-        ("rows.csv", "rows.csv", [], "no saved model"),
-        ("run/preparation.subspaces", "rows.csv", [], "a preparation, not a model"),
+        ("rows.csv", "rows.csv", [], "not a saved model"),
+        ("only.subspaces", "rows.csv", [], "a preparation, not a model"),
         ("run", "narrow.npy", [], "the rows have 5 columns, and the model needs 8"),
         ("run", "rows.csv", ["--out", "labels.txt"], "must end in .csv or .npy"),
         ("run", "rows.csv", ["--out", "rows.csv", "--force"], "is the data itself"),
@@ -97,6 +102,7 @@ def test_mistakes(model, data, more, message, made, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     if not (folder / "narrow.npy").exists():
         np.save(folder / "narrow.npy", X[:, :5])
+        Preparation().fit(X).save(folder / "only.subspaces")
     capsys.readouterr()
     assert cli.main(["predict", model, data, *more]) == 2
     captured = capsys.readouterr()

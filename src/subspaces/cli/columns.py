@@ -13,11 +13,19 @@ from typing import Any
 
 from subspaces._core.errors import InputError
 
+# Names of columns in files that do not name them.
+UNNAMED = re.compile(r"(column|pixel) [0-9]+")
+
 
 class ExactNames(tuple[str, ...]):
     """Columns by their whole names only, as a run has stored them: "3" is a name and not a number."""
 
     __slots__ = ()
+
+
+def real_names(columns: Sequence[str]) -> ExactNames | None:
+    """The names of columns; None if the file had none, so that they are only numbered."""
+    return None if all(map(UNNAMED.fullmatch, columns)) else ExactNames(columns)
 
 
 def columns_of(option: str, words: Sequence[str] | None) -> Any:

@@ -16,6 +16,7 @@ from subspaces._core.errors import InputError, file_errors, memory_errors
 from subspaces._core.files import write_whole
 from subspaces._core.plain import plain
 from subspaces.cli import record, results
+from subspaces.cli.columns import real_names
 from subspaces.cli.configuration import by_long_name
 from subspaces.cli.console import Console
 from subspaces.cli.methods import Method
@@ -23,7 +24,9 @@ from subspaces.cli.output import seconds_text
 from subspaces.cli.page import write_report
 from subspaces.cli.rows import Prepared, fit_rows, known_rows
 from subspaces.cli.targets import LABEL_FILES, RUN_FILES
+from subspaces.estimators.access import wrap
 from subspaces.rows import Preparation, RowSource, Table, parse_bytes
+from subspaces.saving import RUN_MODEL
 
 
 @dataclass(slots=True)
@@ -65,9 +68,7 @@ def fit_into(folder: Path, job: Job, prepared: Prepared, console: Console) -> di
         console.remark(f"labels.csv is skipped above {results.MOST_CSV_ROWS:,} rows: the labels are in labels.npy")
     document = {"started": started, **_document(job, table, labels)}
     if not job.labels_alone:
-        if prepared.preparation is not None:
-            prepared.preparation.save(folder / "preparation.subspaces")
-        _save_model(job.model, folder, is_source=isinstance(prepared.rows, RowSource))
+        _save_model(job.model, folder, prepared)
         if options["report"]:
             console.stage("report", whole=True)
             so_far = {**document, **_so_far(console, job.began)}
@@ -166,12 +167,9 @@ def _kept_labels(model: Any, folder: Path) -> NDArray[Any]:
     return np.load(path, mmap_mode="r") if isinstance(model.labels_, np.memmap) else to_host(model.labels_)
 
 
-def _save_model(model: Any, folder: Path, *, is_source: bool) -> None:
-    """Save the model; without labels if the rows do not fit into memory."""
-    labels = model.labels_
-    try:
-        if is_source:
-            del model.labels_
-        model.save(folder / "model.subspaces")
-    finally:
-        model.labels_ = labels
+def _save_model(model: Any, folder: Path, prepared: Prepared) -> None:
+    """Save the model with its preparation and the names of columns; without labels if rows do not fit into memory."""
+    wrapped = wrap(model, prepared.preparation, real_names(prepared.table.columns))
+    if isinstance(prepared.rows, RowSource):
+        del wrapped.labels_
+    wrapped.save(folder / RUN_MODEL)

@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subspaces._core.errors import InputError, MissingFileError, file_errors
+from subspaces._core.errors import InputError, MissingFileError
 from subspaces.cli.columns import ExactNames
 from subspaces.cli.commands.fit import fit
 from subspaces.cli.configuration import POINTERS, by_parameter, checked_options, long_name, read_run
+from subspaces.estimators.access import unwrap
 from subspaces.rows import Preparation
-from subspaces.saving import load
+from subspaces.saving import RUN_MODEL, load
 
 READING = ("key", "columns", "drop", "names", "missing", "image_shape", "image_size", "memory_limit")
 # Entries of run.json that commands need, with their types.
 KINDS = {"seed": int, "line": str, "environment": dict, "data": list, "rows": dict, "options": dict}
 # Options of the run that a later version may know or not.
 OPTIONS = {long_name(parameter) for parameter in fit.params} - POINTERS
-# Names of columns in files that do not name them.
-UNNAMED = re.compile(r"(column|pixel) [0-9]+")
 # Files whose columns never have names.
 ARRAYS = (".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".zarr")
 
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A model, its preparation, and the content of run.json; for a model file without a run the latter are None."""
+    """A model for prepared rows, and what was saved with it."""
 
     model: Any
     preparation: Preparation | None
-    document: dict[str, Any] | None
+    document: dict[str, Any] | None  # the content of run.json; None for a model file without a run
+    column_names: ExactNames | None
 
     def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Options to read new rows by: those `given`, which include the data, otherwise those of the run."""
-        if self.document is None:
-            return dict(given)
-        options = by_parameter(self.document["options"])
-        found = {name: given[name] if given.get(name) is not None else options.get(name) for name in READING}
-        columns = self.document["rows"]["columns"]
-        named = not all(map(UNNAMED.fullmatch, columns)) and not str(given["data"][0]).lower().endswith(ARRAYS)
+        found = {}
+        if self.document is not None:
+            options = by_parameter(self.document["options"])
+            found = {name: given[name] if given.get(name) is not None else options.get(name) for name in READING}
+        named = self.column_names is not None and not str(given["data"][0]).lower().endswith(ARRAYS)
         if named and given.get("columns") is None and given.get("drop") is None:
             # By name, columns are found among others and in any order, with or without the truth.
-            found |= {"columns": ExactNames(columns), "drop": None}
+            found |= {"columns": self.column_names, "drop": None}
         return {**given, **found}
 
 
@@ -52,25 +50,18 @@ def open_run(path: Path) -> PastRun:
     """The run in the folder `path`, or the model in the file `path`."""
     if not path.exists():
         raise MissingFileError(f"{path} does not exist: name the folder of a run, or a .subspaces file")
-    if not path.is_dir():
-        model = _load(path)
-        if isinstance(model, Preparation):
-            raise InputError(f"{path} is a preparation, not a model: name the folder of its run")
-        return PastRun(model, None, None)
-    document = read_run(path / "run.json")
-    _check_document(document, path / "run.json")
-    if not (path / "model.subspaces").exists():
-        raise MissingFileError(f"{path} has no model.subspaces: fit again")
-    prepared = path / "preparation.subspaces"
-    preparation = _load(prepared) if prepared.exists() else None
-    if preparation is not None and not isinstance(preparation, Preparation):
-        raise InputError(f"{prepared} is not a preparation: fit again")
-    return PastRun(_load(path / "model.subspaces"), preparation, document)
-
-
-def _load(path: Path) -> Any:
-    with file_errors():
-        return load(path)
+    document = None
+    if path.is_dir():
+        document = read_run(path / "run.json")
+        _check_document(document, path / "run.json")
+        if not (path / RUN_MODEL).exists():
+            raise MissingFileError(f"{path} has no {RUN_MODEL}: fit again")
+    model = load(path)
+    if isinstance(model, Preparation):
+        raise InputError(f"{path} is a preparation, not a model: name the model that was fitted to its rows")
+    found = unwrap(model)
+    names = None if found.column_names is None else ExactNames(found.column_names)
+    return PastRun(found.model, found.preparation, document, names)
 
 
 def _check_document(document: dict[str, Any], path: Path) -> None:

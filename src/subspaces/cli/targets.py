@@ -16,6 +16,7 @@ from subspaces._core.files import umask
 # File systems allow 255 bytes; temporary names beside the target are longer than its own.
 LONGEST_NAME = 200
 LABEL_FILES = (".npy", ".csv")
+# Files in the folder of a run; the first version kept the preparation in a file of its own.
 RUN_FILES = ("labels.csv", "labels.npy", "model.subspaces", "preparation.subspaces", "run.json", "report.html")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -12,10 +13,20 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Labels
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, is_auto
+from subspaces.estimators import _states
+from subspaces.rows import Preparation
 from subspaces.rows.feed import Feed, Rows, open_new_rows
-from subspaces.saving import save
+from subspaces.saving import State, save
+from subspaces.saving.fields import Integer, Names, Optional, Sizes, Text, fields_of, require
+from subspaces.saving.parameters import Parameters
 
+# Attributes about the columns of rows.
+COLUMNS = ("n_features_in_", "feature_names_in_")
+COLUMN_NAMES = Optional(Names("columns"))
+# Containers that `set_output` of scikit-learn knows.
+OUTPUTS = ("default", "pandas", "polars")
 # Fitted attributes about single rows of the fit; there are none if only a sample of the rows was in memory.
 PER_ROW = ("outlier_scores_", "confidence_")
 
@@ -31,6 +42,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _model: Any
+    # Applied to all rows before the model; only models that were saved with one have it.
+    _table_preparation: Preparation | None = None
 
     def predict(self, X: Rows) -> Labels:
         """Cluster of each row, of the fit or new.
@@ -46,9 +59,60 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return open_new_rows(self, X).label(self._model.labels)
 
-    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the fitted model to the file `path`, for `subspaces.load`; see `subspaces.saving.save`."""
-        return save(self, path, overwrite=overwrite)
+    def save(
+        self, path: str | PathLike[str], *, overwrite: bool = False, preparation: Preparation | None = None
+    ) -> Path:
+        """Write the fitted model to the file `path`, for `subspaces.load`.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool, default=False
+            Whether an existing file is replaced.
+        preparation : Preparation, optional
+            The fitted preparation whose rows this model was fitted to. The loaded model applies it, so it takes rows as
+            they were before: `n_features_in_` and `feature_names_in_` are those of the original columns.
+
+        Returns
+        -------
+        path : Path
+        """
+        return save(self if preparation is None else with_preparation(self, preparation), path, overwrite=overwrite)
+
+    def to_state(self) -> State:
+        """What `save` writes: a mapping of documented names to arrays, numbers and text."""
+        check_is_fitted(self)
+        preparation = self._table_preparation
+        output = vars(self).get("_sklearn_output_config", {}).get("transform", "default")
+        return {
+            "parameters": Parameters(type(self)).encode(self, type(self).__name__),
+            "n_columns": self.n_features_in_,
+            "column_names": COLUMN_NAMES.encode(vars(self).get("feature_names_in_"), "column_names"),
+            "output": output,
+            "table_preparation": None if preparation is None else preparation.to_state(),
+            **_states.to_state(self),
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The fitted estimator that a state describes, with every value checked; used by `subspaces.load`."""
+        names = ("parameters", "n_columns", "column_names", "output", "table_preparation", "fitted", "model")
+        parameters, n_columns, column_names, output, prepared, *_ = fields_of(state, names, "the model")
+        sizes = Sizes()
+        found = cls(**Parameters(cls).decode(parameters, "parameters", sizes))
+        count = Integer(low=1, size="columns").decode(n_columns, "n_columns", sizes)
+        given = COLUMN_NAMES.decode(column_names, "column_names", sizes)
+        if Text(OUTPUTS).decode(output, "output", sizes) != "default":
+            found._sklearn_output_config = {"transform": output}
+        fitted: dict[str, Any] = {"n_features_in_": count}
+        if given is not None:
+            fitted["feature_names_in_"] = given
+        if prepared is not None:
+            preparation = fitted["_table_preparation"] = Preparation.from_state(prepared)
+            require(preparation.n_features_in_ == count, "its preparation has another number of columns")
+            count = preparation.n_columns_out
+        found.__dict__.update(fitted, **_states.from_state(cls.__name__, state, count))
+        return found
 
     def _check_parameters(self, x: Array) -> None:
         raise NotImplementedError
@@ -71,6 +135,27 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         unchanged = {name: value for name, value in vars(self).items() if not _is_fitted_name(name)}
         self.__dict__ = {**unchanged, **fitted}
         return self
+
+
+def with_preparation(model: Any, preparation: Preparation) -> Any:
+    """A copy of a fitted model that applies a fitted preparation to all rows first."""
+    if not isinstance(preparation, Preparation):
+        raise UserTypeError(f"preparation={preparation!r} must be a Preparation.", parameter="preparation")
+    check_is_fitted(model)
+    check_is_fitted(preparation)
+    if model._table_preparation is not None:
+        raise InputError("preparation: the model has one already.", parameter="preparation")
+    if preparation.n_columns_out != model.n_features_in_:
+        raise InputError(
+            f"preparation: it makes rows of {preparation.n_columns_out} columns, and the model was fitted to "
+            f"{model.n_features_in_}: give the preparation of these rows.",
+            parameter="preparation",
+        )
+    copied = copy.copy(model)
+    vars(copied).pop("feature_names_in_", None)
+    columns = {name: vars(preparation)[name] for name in COLUMNS if name in vars(preparation)}
+    copied.__dict__.update(columns, _table_preparation=preparation)
+    return copied
 
 
 class EmbeddingClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):  # type: ignore[misc]
@@ -124,4 +209,6 @@ def check_n_components(value: Any) -> None:
 
 def _is_fitted_name(name: str) -> bool:
     """Whether an attribute is the result of a fit."""
-    return name in ("_model", "_n_features_out") or (name.endswith("_") and not name.startswith("_"))
+    return name in ("_model", "_n_features_out", "_table_preparation") or (
+        name.endswith("_") and not name.startswith("_")
+    )

@@ -1,19 +1,25 @@
-"""The feature map behind a fitted spectral estimator, and its rows as that map receives them.
+"""Parts of a fitted estimator: its feature map, its rows as that map receives them, the preparation saved with it.
 
-Reports and the theory use these two functions, so that the layout of a fitted model stays private to this room.
+Reports, the theory and the command line use these functions, so that the layout of a fitted model stays private to this
+room.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_rows
-from subspaces.estimators._base import SpectralClusterer
+from subspaces.estimators._base import SpectralClusterer, with_preparation
 from subspaces.estimators._models import SpectralModel
 from subspaces.features import FeatureMap
+from subspaces.rows import Preparation
 
 
 def feature_map(model: Any) -> FeatureMap | None:
@@ -27,4 +33,34 @@ def feature_map(model: Any) -> FeatureMap | None:
 
 def prepared_rows(model: Any, X: Any) -> Array:
     """Rows (n, q) as the feature map of `model` receives them: checked, centred, projected and scaled."""
-    return model._model.preparation(check_rows(model, X, reset=False))
+    rows = check_rows(model, X, reset=False)
+    if model._table_preparation is not None:
+        rows = model._table_preparation.prepared(rows)
+    return model._model.preparation(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """A fitted model for prepared rows without names, the preparation saved with it, and the names of its columns."""
+
+    model: Any
+    preparation: Preparation | None
+    column_names: tuple[str, ...] | None
+
+
+def unwrap(model: Any) -> Unwrapped:
+    """Separate a fitted model from its preparation and the names of its columns; the model itself is not changed."""
+    bare, preparation = copy.copy(model), model._table_preparation
+    names = vars(bare).pop("feature_names_in_", None)
+    if preparation is not None:
+        del bare._table_preparation
+        bare.n_features_in_ = preparation.n_columns_out
+    return Unwrapped(bare, preparation, None if names is None else tuple(names))
+
+
+def wrap(model: Any, preparation: Preparation | None, column_names: Sequence[str] | None) -> Any:
+    """A copy of a fitted model that applies a preparation first, and whose columns before it have these names."""
+    wrapped = copy.copy(model) if preparation is None else with_preparation(model, preparation)
+    if column_names is not None:
+        wrapped.feature_names_in_ = np.array(column_names, object)
+    return wrapped

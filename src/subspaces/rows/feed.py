@@ -7,12 +7,14 @@ process, from an array or from files (`SourceFeed`), or on a cluster (`DaskFeed`
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -290,6 +292,33 @@ class SourceFeed(BlockFeed):
         return to_host(self._source.take(index))
 
 
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The function of a block that applies `first` and then `second`; it can be sent to workers."""
+
+    second: BlockFunction
+    first: BlockFunction
+
+    def __call__(self, x: Array) -> Any:
+        return self.second(self.first(x))
+
+
+class PreparedFeed(Feed):
+    """New rows whose blocks are prepared before they are processed."""
+
+    def __init__(self, feed: Feed, prepare: BlockFunction) -> None:
+        self._feed, self._prepare = feed, prepare
+
+    def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
+        return self._feed.sum(Composed(function, self._prepare), name)
+
+    def map(self, function: BlockFunction) -> Any:
+        return self._feed.map(Composed(function, self._prepare))
+
+    def label(self, function: BlockFunction) -> Any:
+        return self._feed.label(Composed(function, self._prepare))
+
+
 def open_feed(estimator: BaseEstimator, X: Rows, *, min_features: int = 1, on_device: bool = False) -> Feed:
     """The rows of `X` to fit an estimator to; the estimator itself is not changed.
 
@@ -318,12 +347,29 @@ def open_feed(estimator: BaseEstimator, X: Rows, *, min_features: int = 1, on_de
 
 
 def open_new_rows(estimator: BaseEstimator, X: Rows) -> Feed:
-    """The rows of `X` for a fitted estimator, checked against the columns it was fitted to."""
-    feed = _block_feed(X)
-    if feed is None:
-        return ArrayFeed(check_rows(estimator, numeric_columns(X), reset=False), None)
-    check_columns(estimator, feed.n_columns, feed.column_names, reset=False)
-    return feed
+    """The rows of `X` for a fitted estimator, checked against the columns it was fitted to.
+
+    If the estimator was saved with a preparation, it is applied to each block.
+    """
+    feed: Feed
+    blocks = _block_feed(_with_names(X, getattr(estimator, "feature_names_in_", None)))
+    if blocks is None:
+        feed = ArrayFeed(check_rows(estimator, numeric_columns(X), reset=False), None)
+    else:
+        check_columns(estimator, blocks.n_columns, blocks.column_names, reset=False)
+        feed = blocks
+    preparation = getattr(estimator, "_table_preparation", None)
+    return feed if preparation is None else PreparedFeed(feed, preparation.prepared)
+
+
+def _with_names(X: Rows, names: Sequence[str] | None) -> Rows:
+    """If `X` is a path of a table, its columns of these names, which it may hold among others; otherwise `X`."""
+    if names is None or not isinstance(X, str | PathLike):
+        return X
+    # Without such columns the rows are opened as they are, and checked.
+    with contextlib.suppress(InputError):
+        return open_rows(X, columns=list(names))
+    return X
 
 
 def _block_feed(X: Rows) -> BlockFeed | None:

@@ -21,6 +21,9 @@ from subspaces.rows.column_sums import check_room, column_sums, is_wide, princip
 from subspaces.rows.frames import numeric_columns
 from subspaces.rows.open import is_source, open_rows
 from subspaces.rows.source import MappedRows, RowSource
+from subspaces.saving import State, save
+from subspaces.saving.fields import Array as ArrayField
+from subspaces.saving.fields import Flag, Integer, Names, Optional, Record, Sizes
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -108,17 +111,17 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Prepared rows (n, q): an array of the dtype of `X`, or a `RowSource` if `X` is one or a path."""
         check_is_fitted(self)
         if not _is_lazy(X):
-            return self._prepared(check_rows(self, numeric_columns(X), reset=False))
+            return self.prepared(check_rows(self, numeric_columns(X), reset=False))
         source = self._source(X, reset=False)
         names = tuple(self.get_feature_names_out(source.column_names)) if source.column_names else None
-        return MappedRows(source, self._prepared, self._n_features_out, names)
+        return MappedRows(source, self.prepared, self.n_columns_out, names)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Undo the preparation of rows `X` (n, q), except for the components that were dropped: (n, p)."""
         check_is_fitted(self)
         rows = np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] != self._n_features_out:
-            raise InputError(f"X has shape {rows.shape}: prepared rows have {self._n_features_out} columns.")
+        if rows.ndim != 2 or rows.shape[1] != self.n_columns_out:
+            raise InputError(f"X has shape {rows.shape}: prepared rows have {self.n_columns_out} columns.")
         if self.components_ is not None:
             rows = rows @ self.components_.astype(rows.dtype)
         if self.scale_ is not None:
@@ -131,20 +134,32 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.components_ is None:
             return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         first = self.whiten_drop + 1
-        return np.asarray([f"component {i}" for i in range(first, first + self._n_features_out)], object)
+        return np.asarray([f"component {i}" for i in range(first, first + self.n_columns_out)], object)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the fitted preparation to the file `path`, for `subspaces.load`; see `subspaces.saving.save`."""
-        from subspaces.saving import save
+        """Write the fitted preparation to the file `path`, for `subspaces.load`; see `subspaces.saving.save`.
 
+        To save it with the model that was fitted to its rows, use `model.save(path, preparation=...)`.
+        """
         return save(self, path, overwrite=overwrite)
+
+    def to_state(self) -> State:
+        """What `save` writes: a mapping of documented names to arrays, numbers and text."""
+        check_is_fitted(self)
+        return STATE.encode(self, type(self).__name__)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The fitted preparation that a state describes, with every value checked; used by `subspaces.load`."""
+        return STATE.decode(state, "the preparation", Sizes())
 
     @property
     def _projects(self) -> bool:
         return self.pca is not None or self.whiten_drop > 0
 
     @property
-    def _n_features_out(self) -> int:
+    def n_columns_out(self) -> int:
+        """Number q of columns of prepared rows."""
         return int(self.n_features_in_ if self.components_ is None else len(self.components_))
 
     @property
@@ -156,7 +171,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_columns(self, source.n_columns, source.column_names, reset=reset)
         return source
 
-    def _prepared(self, x: Array) -> Array:
+    def prepared(self, x: Array) -> Array:
         """Prepared rows (b, q) of a block (b, p), in its array library and dtype."""
         if self._is_idle:
             return x
@@ -169,6 +184,41 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _fitted(standardise: bool, pca: int | None, whiten_drop: int, **fitted: Any) -> Preparation:
+    """A fitted preparation."""
+    made = Preparation(standardise=standardise, pca=pca, whiten_drop=whiten_drop)
+    if fitted["feature_names_in_"] is None:
+        del fitted["feature_names_in_"]
+    made.__dict__.update(fitted)
+    return made
+
+
+STATE = Record(
+    _fitted,
+    {
+        "standardise": Flag(),
+        "pca": Optional(Integer(low=1)),
+        "whiten_drop": Integer(),
+        "n_rows": Integer(),
+        "n_columns": Integer(low=1, size="columns"),
+        "column_names": Optional(Names("columns")),
+        "mean": ArrayField("columns"),
+        "scale": Optional(ArrayField("columns", finite=False, low=0)),
+        "components": Optional(ArrayField("components", "columns")),
+        "explained_variance_ratio": Optional(ArrayField("components")),
+    },
+    attributes={
+        "n_rows": "n_samples_",
+        "n_columns": "n_features_in_",
+        "column_names": "feature_names_in_",
+        "mean": "mean_",
+        "scale": "scale_",
+        "components": "components_",
+        "explained_variance_ratio": "explained_variance_ratio_",
+    },
+)
 
 
 def _is_lazy(X: Any) -> bool:

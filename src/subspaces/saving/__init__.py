@@ -1,19 +1,26 @@
-"""Fitted models in files that hold numbers and names, and no code: `save` and `load`.
+"""Saved models: the state of an estimator, by documented names, in a safetensors file.
 
-The format is told in docs/saved-models.md. Whatever such a file contains, loading it runs nothing of it.
+`save` and `load` write and read files. An estimator that can be saved has `to_state()`, which returns what it is made
+of, and the class method `from_state(state)`, which checks a state and returns the estimator. The format is documented
+in docs/saved-models.md. Loading runs nothing that a file contains.
+
+==============  ===========================================================
+`fields`        values of a state: how they are encoded and checked
+`parameters`    parameters of estimators, which users choose
+`file`          states in safetensors files
+==============  ===========================================================
 """
 
 from __future__ import annotations
 
 import errno
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-import subspaces
 from subspaces._core.errors import (
     FileInTheWayError,
     FolderInTheWayError,
@@ -24,44 +31,53 @@ from subspaces._core.errors import (
     file_errors,
 )
 from subspaces._core.files import new_file
-from subspaces.saving._archive import read_archive, write_archive
-from subspaces.saving._classes import ESTIMATORS, name_of
-from subspaces.saving._codec import Damaged, Decoder, Encoder
+from subspaces.saving import file
+from subspaces.saving.fields import DamagedError, State, require
 
-__all__ = ["load", "save"]
+__all__ = ["State", "load", "save"]
 
-FORMAT = "subspaces model"
-VERSION = 1
-KEYS = {"format", "version", "library", "class", "objects"}
+# The classes that can be saved, by the public names that files contain, and the public modules that they are in.
+ESTIMATORS = {
+    "FLS": "subspaces",
+    "FourierSpectralClustering": "subspaces",
+    "KASP": "subspaces",
+    "KFlats": "subspaces",
+    "KernelSpectralClustering": "subspaces",
+    "LBF": "subspaces",
+    "LandmarkSpectralClustering": "subspaces",
+    "NystromSpectralClustering": "subspaces",
+    "Preparation": "subspaces.inputs",
+    "SLBF": "subspaces",
+    "SSC": "subspaces",
+    "SSSC": "subspaces",
+}
+# The model in the folder of a run of the command line.
+RUN_MODEL = "model.subspaces"
 
 
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write a fitted estimator to the file `path`, for `load`, and return its path.
 
-    The file is there as a whole or not at all. One that exists is replaced only with `overwrite`. Functions and objects
-    of other libraries among the parameters cannot be saved; labels on a Dask cluster are left out.
+    The file is written as a whole or not at all. An existing one is replaced only with `overwrite`. Functions and
+    objects of other libraries among the parameters cannot be saved; labels on a Dask cluster are left out.
     """
-    name = name_of(model)
-    if name not in ESTIMATORS:
+    name = type(model).__name__
+    if name not in ESTIMATORS or type(model) is not _class_of(name):
         raise UserTypeError(
             f"{type(model).__module__}.{type(model).__qualname__} cannot be saved: only the estimators of subspaces "
-            "can, and no subclasses of them; pickle or joblib keep others."
+            "can, and not their subclasses; use pickle or joblib instead."
         )
     check_is_fitted(model)
     target = Path(path).expanduser().absolute()
     _check_target(target, overwrite=overwrite)
-    encoder = Encoder(model)
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "library": subspaces.__version__,
-        "class": name,
-        "objects": encoder.objects,
-    }
+    state = model.to_state()
+    # A state that `load` would refuse must not be written.
+    type(model).from_state(state)
+    content = file.content_of(name, state)
     try:
         with new_file(target) as stream:
-            write_archive(stream, document, encoder.arrays)
-            # Someone else may have made it meanwhile.
+            stream.write(content)
+            # Someone else may have created it in the meantime.
             _check_target(target, overwrite=overwrite)
     except FileInTheWayError:
         raise
@@ -71,24 +87,33 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The estimator that `save` wrote to `path`: it predicts, transforms and prints as it did.
+    """The estimator that was saved to the file `path`, or the one in the folder `path` of a run of the command line.
 
-    Safe for files of any origin: nothing of a file is executed, and one that is damaged, or no saved model, is a
-    ValueError.
+    It predicts, transforms and prints as it did when it was saved; if a preparation was saved with it, it applies that
+    to all rows first. Safe for files of any origin: nothing that a file contains is executed, and a file that is
+    damaged or not a saved model raises a ValueError.
     """
     source = Path(path).expanduser()
     if source.is_dir():
-        raise FolderInTheWayError(errno.EISDIR, "a saved model is a file, and this is a folder", str(source))
-    with file_errors(), source.open("rb") as stream:
-        try:
-            document, arrays = read_archive(stream)
-            model = Decoder(_objects(document), arrays).model
-            if name_of(model) != document["class"]:
-                raise Damaged(f"it tells of {document['class']} and holds {type(model).__name__}")
-            _check_works(model, {size for array in arrays for size in array.shape})
-        except Damaged as error:
-            raise InputError(f"{source} is no saved model that can be loaded: {error}.") from None
+        if not (source / RUN_MODEL).is_file():
+            raise FolderInTheWayError(errno.EISDIR, f"this folder has no {RUN_MODEL}: name a file", str(source))
+        source /= RUN_MODEL
+    if not source.exists():
+        raise MissingFileError(errno.ENOENT, "this file does not exist: name a saved model", str(source))
+    if not source.is_file():
+        raise InputError(f"{source} is not a file.")
+    try:
+        with file_errors():
+            name, state = file.read(source)
+        require(isinstance(name, str) and name in ESTIMATORS, f"{name!r:.60} is not an estimator of subspaces")
+        model = _class_of(name).from_state(state)
+    except DamagedError as error:
+        raise InputError(f"{source} is not a saved model that can be loaded: {error}.") from None
     return model
+
+
+def _class_of(name: str) -> Any:
+    return getattr(import_module(ESTIMATORS[name]), name)
 
 
 def _check_target(path: Path, *, overwrite: bool) -> None:
@@ -96,44 +121,6 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise FolderInTheWayError(errno.EISDIR, "the model cannot be saved to a folder: name a file in it", str(path))
     if not path.parent.is_dir():
-        raise MissingFileError(errno.ENOENT, "the folder of this file does not exist: make it first", str(path))
+        raise MissingFileError(errno.ENOENT, "the folder of this file does not exist: create it first", str(path))
     if path.exists() and not overwrite:
         raise FileInTheWayError(errno.EEXIST, "this file exists: name another, or give overwrite=True", str(path))
-
-
-def _objects(document: Any) -> Any:
-    """The objects of a document that is ours and of a version that we know."""
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise Damaged("it was not written by subspaces")
-    version, library = document.get("version"), document.get("library")
-    if type(version) is not int or version < 1 or not isinstance(library, str):
-        raise Damaged(f"its version {version!r:.40} of {library!r:.40} is none")
-    if version > VERSION:
-        raise Damaged(
-            f"made by a newer version: subspaces {library:.40} writes format {version}, and subspaces "
-            f"{subspaces.__version__} reads formats up to {VERSION}; upgrade subspaces"
-        )
-    if document.keys() != KEYS:
-        raise Damaged(f"it has the entries {sorted(document)!r:.120} in place of {sorted(KEYS)}")
-    if not isinstance(document["class"], str) or document["class"] not in ESTIMATORS:
-        raise Damaged(f"{document['class']!r:.60} is no estimator of subspaces")
-    return document["objects"]
-
-
-def _check_works(model: Any, sizes: set[int]) -> None:
-    """Label and embed, or prepare, one row, so that arrays that do not belong together are found now and not later."""
-    p = vars(model).get("n_features_in_")
-    # Rows as wide as a file pleases would fill the memory; those of a model are as wide as something in it.
-    if type(p) is not int or p not in sizes:
-        raise Damaged(f"n_features_in_={p!r:.40} is not the number of columns of what it holds")
-    row = np.zeros((1, p))
-    try:
-        with np.errstate(all="ignore"):
-            prepares = getattr(model, "_prepared", None) if not hasattr(model, "_model") else None
-            labels = model._model.labels(row) if prepares is None else np.zeros(1)
-            embeds = getattr(getattr(model, "_model", None), "embedding", prepares)
-            embedding = None if embeds is None else embeds(row)
-    except Exception as error:
-        raise Damaged(f"its parts do not fit together ({type(error).__name__}: {error!s:.200})") from None
-    if np.shape(labels) != (1,) or (embedding is not None and np.shape(embedding)[:1] != (1,)):
-        raise Damaged("its parts do not fit together: they give no label for a row")

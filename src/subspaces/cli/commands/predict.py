@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def predict(**options: Any) -> None:
     """Label new rows by a model.
 
-    MODEL is the folder of a run, whose columns and preparation are applied, or a .subspaces file. DATA are files as for
+    MODEL is the folder of a run, or a .subspaces file; its columns and preparation are applied. DATA are files as for
     subspaces fit. Labels go to stdout as CSV, or to --out.
     """
     from subspaces.cli import results, rows
