@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from subspaces import cli
+from subspaces._core import progress
 from subspaces.datasets import make_subspaces
 from subspaces.show import demo
 
@@ -22,9 +23,10 @@ OUTCOMES = [
 def outcomes(monkeypatch):
     """Results without fits."""
 
-    def run(seed, *, progress):
-        for method in METHODS:
-            progress(method)
+    def run(seed):
+        for done, method in enumerate(METHODS, start=1):
+            progress.advance(demo.STAGE, done, len(METHODS), detail=method)
+            progress.stage("partition", "a stage inside the fit")
         return OUTCOMES
 
     monkeypatch.setattr(demo, "run", run)
@@ -51,6 +53,7 @@ def test_it_prints_a_table_and_draws(tmp_path, capsys):
     for method in METHODS:
         assert captured.out.count(method) == 2
         assert captured.err.count(method) == 1
+    assert "a stage inside the fit" not in captured.err
     assert str(picture) in captured.out
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [picture]

@@ -3,23 +3,12 @@
 import numpy as np
 
 from subspaces.cli import results
-from subspaces.cli.output import one_line, seconds_text, table
+from subspaces.cli.output import one_line, table
 
 
 def test_one_line():
     assert one_line("two\nlines\tand \x1b[31mred") == "two lines and ?[31mred"
     assert len(one_line("x" * 5000)) == 1000
-
-
-def test_times():
-    assert [seconds_text(x) for x in (0.123, 5.06, 42, 300, 7200, 9000)] == [
-        "0.12 s",
-        "5.1 s",
-        "42 s",
-        "5 min",
-        "2.0 h",
-        "2.5 h",
-    ]
 
 
 def test_tables():

@@ -15,15 +15,16 @@ import pytest
 
 from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
+from subspaces._core.progress import listening
 from subspaces.paper.reproduce import measure, published, runner
 from subspaces.paper.reproduce.data import load, tilted_subspaces
 from subspaces.paper.reproduce.estimators import build, parameters
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, rough_seconds
-from subspaces.paper.reproduce.paper_tables import TABLES, table_tasks
 from subspaces.paper.reproduce.processes import outcomes
 from subspaces.paper.reproduce.robustness import robustness_tasks
+from subspaces.paper.reproduce.tables import TABLES, table_tasks
 from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
 from subspaces.paper.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
@@ -34,10 +35,6 @@ SMALL = {"set": "subspaces", "dims": [2, 2], "ambient_dim": 6, "points_per_subsp
 
 def a_task(seed=0, method="kmeans", data=SMALL, **changed):
     return Task("small", method, data, METHODS[method].spec(2), 2, seed, 1.0, **changed)
-
-
-def nothing(message):
-    pass
 
 
 def refuse(kept, record):
@@ -59,14 +56,18 @@ class TestResume:
 
         monkeypatch.setattr(measure, "measure", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            runner.run(tasks, kept, jobs=1, progress=nothing)
+            runner.run(tasks, kept, jobs=1)
         assert [task.seed for task in kept.missing(tasks)] == [2, 3]
         measured[:] = []
-        messages = []
-        runner.run(tasks[:4], kept, jobs=1, progress=messages.append)
+        events = []
+        with listening(events.append):
+            runner.run(tasks[:4], kept, jobs=1)
+        messages = [event.detail for event in events]
         assert measured == [2, 3]
         assert "2 of 4 draws are already stored" in messages[0]
         assert messages[1] == "synthetic: 2 draws to measure, about 2 s"
+        assert [(event.kind, event.done, event.total) for event in events[2:]] == [("advance", 1, 2), ("advance", 2, 2)]
+        assert {event.stage for event in events} == {"synthetic"}
         assert re.search(r"1/2, .* left: small, kmeans, draw 2: 0.500 \(1.00 s\)", messages[2])
         assert [draw["seed"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0, 1, 2, 3]
 
@@ -81,7 +82,7 @@ class TestResume:
             "measure.measure = lambda task: time.sleep(0.01) or Outcome(0.5, 1.0, (60, 6), None)\n"
             "tasks = [Task('small', 'kmeans', {'set': 'subspaces'}, {'name': 'KMeans', 'given': {}}, 2, seed, 1.0)\n"
             "         for seed in range(1000)]\n"
-            "runner.run(tasks, Kept(Path(sys.argv[1]), 'synthetic'), jobs=1, progress=lambda message: None)\n"
+            "runner.run(tasks, Kept(Path(sys.argv[1]), 'synthetic'), jobs=1)\n"
         )
         process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
         kept = Kept(tmp_path, "synthetic")
@@ -100,7 +101,7 @@ class TestResume:
         kept.add(a_task(0), Outcome(0.5, 1.0, (60, 6), None), here)
         kept.add(a_task(1), Outcome(0.5, 1.0, (60, 6), None), here)
         monkeypatch.setattr(measure, "measure", lambda task: Outcome(0.75, 1.0, (60, 6), None))
-        runner.run([a_task(0)], kept, jobs=1, again=True, progress=nothing)
+        runner.run([a_task(0)], kept, jobs=1, again=True)
         assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5]
 
     def test_again_keeps_old_results_until_replaced(self, tmp_path, monkeypatch):
@@ -115,7 +116,7 @@ class TestResume:
 
         monkeypatch.setattr(measure, "measure", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            runner.run(tasks, kept, jobs=1, again=True, progress=nothing)
+            runner.run(tasks, kept, jobs=1, again=True)
         assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5, 0.5]
 
 
@@ -137,7 +138,7 @@ class TestProcesses:
         import multiprocessing
 
         with pytest.raises(kind, match=f"small, kmeans, draw 0: {message}"):
-            runner.run([a_task(data=data)], Kept(tmp_path, "synthetic"), jobs=jobs, progress=nothing)
+            runner.run([a_task(data=data)], Kept(tmp_path, "synthetic"), jobs=jobs)
         assert not multiprocessing.active_children()
 
     def test_dead_process(self):
@@ -333,8 +334,7 @@ class TestPlan:
         assert data["sizes", 20]["points_per_subspace"] == [400, 89, 20]
         assert data["dimensions", 8]["dims"] == [1, 5, 9]
 
-    def test_units_of_time(self):
-        assert [runner.shown_time(value) for value in (5, 120, 7200)] == ["5 s", "2 min", "2.0 h"]
+    def test_rough_seconds_grow_with_the_cost_of_a_method(self):
         assert rough_seconds("ssc", 54_077, 80) > rough_seconds("fls", 54_077, 80)
 
     def test_fingerprints_do_not_depend_on_order(self):

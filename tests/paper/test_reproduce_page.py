@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from subspaces import cli
+from subspaces._core import progress
 from subspaces.paper import theory
-from subspaces.paper.reproduce import beyond, command, grid, measure, page, paper_tables, pictures, robustness, tradeoff
+from subspaces.paper.reproduce import command, grid, measure, page, pictures, robustness, tables, tradeoff
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
 from subspaces.paper.reproduce.task import Outcome, fingerprint
-from subspaces.paper.reproduce.text import text_page
 
 ROOT = Path(__file__).parents[2]
 ACCURACY = {"fls": 0.99, "lbf": 0.7, "ssc": 0.9, "sssc": 0.99, "fls-paper": 0.6, "fls-linear": 0.5, "lbf-paper": 0.55}
@@ -46,10 +46,10 @@ def keep(folder, name, tasks):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    keep(folder, "mnist", paper_tables.table_tasks("mnist", PAPER_METHODS, 3, "cuda"))
-    keep(folder, "faces", paper_tables.table_tasks("faces", PAPER_METHODS, 2, "cpu"))
-    keep(folder, "pendigits", paper_tables.table_tasks("pendigits", ["fls"], 5, "cpu"))
-    keep(folder, "beyond", beyond.beyond_tasks(beyond.BEYOND_METHODS, 3))
+    keep(folder, "mnist", tables.table_tasks("mnist", PAPER_METHODS, 3, "cuda"))
+    keep(folder, "faces", tables.table_tasks("faces", PAPER_METHODS, 2, "cpu"))
+    keep(folder, "pendigits", tables.table_tasks("pendigits", ["fls"], 5, "cpu"))
+    keep(folder, "beyond", tables.beyond_tasks(tables.BEYOND_METHODS, 3))
     return folder
 
 
@@ -65,7 +65,9 @@ def rows_of(records, index):
 class TestGrid:
     def test_content_of_cells(self, records):
         cell = rows_of(records, 0)["FLS"].cells[0]
-        assert (cell.accuracy, cell.seconds, cell.spread, cell.notes) == ("0.991", "2.0 s", "0.990–0.992", ())
+        assert (cell.accuracy, cell.seconds, cell.lowest, cell.highest) == (0.991, 2.0, 0.99, 0.992)
+        assert (cell.accuracy_text, cell.seconds_text, cell.spread) == ("0.991", "2.0 s", "0.990–0.992")
+        assert cell.notes == ()
         assert cell.paper == "0.99 (15 s)"
         assert rows_of(records, 0)["SSC"].cells[5].paper == "N/A"
         assert rows_of(records, 0)["SSC"].cells[0].paper == "0.76 (18,993 s)"
@@ -87,11 +89,11 @@ class TestGrid:
         assert rows_of(records, 2)["spectral clustering"].cells[0].notes == ("not run: too many rows",)
 
     def test_additional_draws(self, tmp_path):
-        keep(tmp_path, "faces", paper_tables.table_tasks("faces", ["lbf"], 12, "cpu"))
+        keep(tmp_path, "faces", tables.table_tasks("faces", ["lbf"], 12, "cpu"))
         assert rows_of(page.read_records(tmp_path), 0)["LBF"].cells[0].notes == ("12 draws",)
 
     def test_results_with_other_parameters(self, tmp_path):
-        record = keep(tmp_path, "pendigits", paper_tables.table_tasks("pendigits", ["fls", "lbf"], 5, "cpu"))
+        record = keep(tmp_path, "pendigits", tables.table_tasks("pendigits", ["fls", "lbf"], 5, "cpu"))
         record["cells"]["penDigits"]["fls"]["fingerprint"] = "another"
         rows = rows_of({"pendigits": record}, 0)
         assert rows["FLS"].cells[0].notes == ("other parameters",)
@@ -99,7 +101,7 @@ class TestGrid:
 
     def test_methods_without_published_results(self):
         with pytest.raises(ValueError, match="no results of k-means"):
-            paper_tables.TABLES[0].printed(METHODS["kmeans"], paper_tables.TABLES[0].cells[0])
+            tables.TABLES[0].printed(METHODS["kmeans"], tables.TABLES[0].cells[0])
 
     def test_parts_of_a_table_are_joined(self, records):
         titles = [each.title for each in grid.grids(records)]
@@ -109,14 +111,13 @@ class TestGrid:
         assert rows_of(records, 1)["LBF"].cells[1] == grid.Shown(paper="0.53 (13.33 s)")
 
     def test_digits_of_seconds(self):
-        assert [grid.seconds_text(value) for value in (0.046, 1.26, 12.7, 2000)] == [
-            "0.05 s", "1.3 s", "13 s", "2,000 s",
-        ]  # fmt: skip
+        shown = [grid.Shown(seconds=grid.rounded_seconds(value)) for value in (0.046, 0.999, 1.26, 12.7, 2000)]
+        assert [cell.seconds_text for cell in shown] == ["0.05 s", "1.0 s", "1.3 s", "13 s", "2,000 s"]
 
 
 class TestPages:
     def test_text(self, records):
-        text = text_page(grid.grids(records))
+        text = page.text_page(grid.grids(records))
         assert "0.991* (2.0 s*)" in text
         assert "Table 3. MNIST" in text
         assert "N/A" in text
@@ -239,9 +240,9 @@ class TestCommand:
     def test_theory(self, tmp_path, monkeypatch, capsys):
         asked = []
 
-        def curves(*, small, random_state, progress):
+        def curves(*, small, random_state):
             asked.append((small, random_state))
-            progress("a step")
+            progress.advance("theory", 0, 1, detail="a step")
             return {"uniform": {"n_features": [10, 20], "error": [0.5, 0.25]}}
 
         def draw(curves, path):

@@ -10,6 +10,7 @@ import reference
 from test_theory import FAMILIES, every_family, planes
 
 from subspaces import FLS, theory
+from subspaces._core.progress import listening
 from subspaces.datasets import make_subspaces
 from subspaces.kernels import CustomFeatures, FourierFeatures, LandmarkFeatures, SubspaceFeatures
 from subspaces.paper.theory.matrix_perturbation import _bounds, _measure, _top_vectors
@@ -302,9 +303,12 @@ class TestLandmarksNeeded:
 
 @pytest.fixture(scope="module")
 def curves():
-    lines = []
-    found = theory.curves(small=True, progress=lines.append)
-    assert "uniform measure" in lines
+    events = []
+    with listening(events.append):
+        found = theory.curves(small=True)
+    own = [event for event in events if event.stage == "theory"]
+    assert "uniform measure" in [event.detail for event in own]
+    assert [event.done for event in own] == list(range(own[-1].total))
     return found
 
 

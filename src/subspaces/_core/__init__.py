@@ -10,5 +10,6 @@
 `errors`             errors that the caller can fix
 `progress`           structured events
 `files`              files that are complete or absent
+`words`              numbers in words, for messages
 ===================  ================================================================================
 """

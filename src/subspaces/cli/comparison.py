@@ -16,13 +16,13 @@ from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError, UserError
 from subspaces._core.files import write_whole
 from subspaces._core.plain import plain
+from subspaces._core.words import duration
 from subspaces.cli import record, results
 from subspaces.cli.configuration import by_long_name
 from subspaces.cli.console import Console
 from subspaces.cli.errors import one_line_of
 from subspaces.cli.fitting import fit_model
 from subspaces.cli.methods import Method
-from subspaces.cli.output import seconds_text
 from subspaces.cli.rows import Prepared, fit_rows, known_rows, sample
 from subspaces.cli.targets import put_folder, working_folder
 from subspaces.cli.values import LARGEST_SEED
@@ -96,7 +96,7 @@ def _reason_not_to_run(method: Method, dim: int | str, prepared: Prepared, optio
         return str(error).replace(f"--method {method.name} ", "").split(":")[0]
     guess = method.seconds(min(known_rows(prepared.rows), FIT_ROWS), prepared.n_columns)
     if "all" in options["methods"] and guess * options["repeats"] > options["time_limit"]:
-        return f"would take about {seconds_text(guess)} a fit; --methods {method.name} runs it"
+        return f"would take about {duration(guess)} a fit; --methods {method.name} runs it"
     return None
 
 

@@ -8,16 +8,30 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 from subspaces._core.progress import Event, listening
-from subspaces.cli.output import one_line, print_line, print_progress, seconds_text
+from subspaces._core.words import duration
+from subspaces.cli.output import one_line, print_line, print_progress
 
 # Without a terminal, progress is printed as a line at most this often.
 SECONDS_BETWEEN_LINES = 10.0
 # Warnings about code, which users cannot mend.
 NOT_FOR_USERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, ImportWarning)
+
+
+@contextlib.contextmanager
+def stage_lines(*stages: str) -> Iterator[None]:
+    """Print a line to stderr for each event of these stages; events of the fits inside them are not shown."""
+
+    def show(event: Event) -> None:
+        if event.stage in stages:
+            print_progress(event.detail)
+
+    with listening(show):
+        yield
 
 
 class Console:
@@ -100,7 +114,7 @@ class Console:
         with self._lock:
             left = ""
             if total and done:
-                left = f"about {seconds_text((time.monotonic() - self._counted_from) * (total - done) / done)} left"
+                left = f"about {duration((time.monotonic() - self._counted_from) * (total - done) / done)} left"
             if self._bar is not None:
                 self._bar.update(self._task, completed=done, total=total, left=left)
             elif left:

@@ -15,12 +15,12 @@ from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError, file_errors, memory_errors
 from subspaces._core.files import write_whole
 from subspaces._core.plain import plain
+from subspaces._core.words import duration
 from subspaces.cli import record, results
 from subspaces.cli.columns import real_names
 from subspaces.cli.configuration import by_long_name
 from subspaces.cli.console import Console
 from subspaces.cli.methods import Method
-from subspaces.cli.output import seconds_text
 from subspaces.cli.page import write_report
 from subspaces.cli.rows import Prepared, fit_rows, known_rows
 from subspaces.cli.targets import LABEL_FILES, RUN_FILES
@@ -95,7 +95,7 @@ def plan(job: Job, table: Table, preparation: Preparation | None) -> dict[str, A
         found = job.model.plan(n, p, dtype=dtype, memory_limit=options["memory_limit"])
         return {"rows": n, "columns": p, "plan": asdict(found), "seconds": found.seconds, "text": str(found)}
     guess = method.seconds(n, p)
-    text = f"{n:,} rows of {p} columns; {method.title}; roughly {seconds_text(guess)} on one core"
+    text = f"{n:,} rows of {p} columns; {method.title}; roughly {duration(guess)} on one core"
     return {"rows": n, "columns": p, "plan": None, "seconds": guess, "text": text}
 
 

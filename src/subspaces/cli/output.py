@@ -82,14 +82,6 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
-def seconds_text(seconds: float) -> str:
-    """A time with a unit, rounded for people."""
-    if seconds < 100:
-        return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{seconds / 3600:.1f} h"
-
-
 def _encodable(text: str, stream: TextIO) -> str:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)

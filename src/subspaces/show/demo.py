@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +15,15 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_digits
 
+from subspaces._core import progress
 from subspaces._core.arrays import Array
 from subspaces._core.errors import ForbiddenFileError, InputError, MissingFileError, MissingPackageError
+from subspaces._core.files import new_file
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import FLS
 from subspaces.metrics import clustering_accuracy
+
+STAGE = "demo"  # of progress events
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +46,22 @@ class Outcome:
     scores: list[Score]
 
 
-def run(seed: int, *, progress: Callable[[str], None]) -> list[Outcome]:
-    """Cluster both data sets with every method; `progress` is called with a line of text after each step."""
+def run(seed: int) -> list[Outcome]:
+    """Cluster both data sets with every method. Progress events have the stage "demo"."""
     data_sets = [
         ("subspaces of dimension 4, 5, 6 in R¹⁰, 5 % outliers", *make_subspaces((4, 5, 6), 10, random_state=seed)),
         ("1,797 handwritten digits, 64 pixels", *load_digits(return_X_y=True)),
     ]
     outcomes = []
     for title, rows, truth in data_sets:
-        progress(title)
+        progress.stage(STAGE, title)
         n_clusters = len(np.unique(truth[truth >= 0]))
         scores = []
-        for method, model in _methods(n_clusters, seed):
+        methods = _methods(n_clusters, seed)
+        for method, model in methods:
             scores.append(_score(method, model, rows, truth))
-            progress(f"  {method:22s} accuracy {scores[-1].accuracy:.3f}  {scores[-1].seconds:6.2f} s")
+            line = f"  {method:22s} accuracy {scores[-1].accuracy:.3f}  {scores[-1].seconds:6.2f} s"
+            progress.advance(STAGE, len(scores), len(methods), detail=line)
         # After the loop, `model` is the fitted FLS.
         outcomes.append(Outcome(title, rows, truth, model.transform(rows), scores))
     return outcomes
@@ -119,7 +124,8 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
         _scatter(axes[0], _plane(outcome.rows), outcome.truth, f"{outcome.title}\ntwo principal components")
         _scatter(axes[1], _plane(outcome.embedding), outcome.truth, "embedding of FLS\ntwo principal components")
         _bars(axes[2], outcome.scores)
-    _save(figure, path)
+    with new_file(path) as stream:
+        figure.savefig(stream, dpi=110, format=path.suffix[1:].lower())
 
 
 def _plane(rows: Array) -> Array:
@@ -148,15 +154,3 @@ def _bars(axes, scores: Sequence[Score]) -> None:  # type: ignore[no-untyped-def
     axes.set_xticks([0, 0.5, 1])
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title("accuracy", fontsize=10)
-
-
-def _save(figure, path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Write to a temporary file, then rename it, so that an error leaves no partial figure."""
-    handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    try:
-        figure.savefig(name, dpi=110)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

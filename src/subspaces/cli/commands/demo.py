@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from subspaces._core.errors import MissingPackageError, file_errors
+from subspaces._core.errors import MissingPackageError
 from subspaces.cli import options as opt
 from subspaces.cli import values
 from subspaces.cli.command import Command
-from subspaces.cli.output import print_line, print_progress, print_text
+from subspaces.cli.console import stage_lines
+from subspaces.cli.output import print_line, print_text
 
 
 @click.command(cls=Command, short_help="Compare FLS with k-means and spectral clustering.")
@@ -28,11 +29,11 @@ def demo(**options: Any) -> None:
         show.check_picture(picture)
     except MissingPackageError as error:
         missing = error
-    outcomes = show.run(options["seed"], progress=print_progress)
+    with stage_lines(show.STAGE):
+        outcomes = show.run(options["seed"])
     print_text(show.table(outcomes))
     if missing is not None:
         print_line(f"subspaces: no picture: {missing}")
         return
-    with file_errors():
-        show.draw(outcomes, picture)
+    show.draw(outcomes, picture)
     print_text(f"\npicture: {picture.resolve()}")

@@ -11,12 +11,13 @@ from typing import Any
 import click
 
 from subspaces._core.errors import InputError
+from subspaces._core.words import duration
 from subspaces.cli import options as opt
 from subspaces.cli import record, values
 from subspaces.cli.configuration import ConfiguredCommand, read_run
 from subspaces.cli.console import Console
 from subspaces.cli.methods import METHODS, Method
-from subspaces.cli.output import print_json, print_text, seconds_text
+from subspaces.cli.output import print_json, print_text
 from subspaces.cli.targets import LABEL_FILES, RUN_FILES, check_target, put_file, put_folder, working_folder
 
 DEFAULT_OUT = "subspaces-run"
@@ -162,7 +163,7 @@ def _summary(document: Mapping[str, Any], method: Method, out: Path) -> str:
     count = found["n_clusters"]
     lines = [
         f"{count} cluster{'s' * (count != 1)} of {rows['n_rows']:,} rows and {rows['n_columns']:,} columns by "
-        f"{method.title}, in {seconds_text(document['seconds'])}",
+        f"{method.title}, in {duration(document['seconds'])}",
         "",
         results.clusters_text(found),
         "",

@@ -9,7 +9,8 @@ import click
 
 from subspaces.cli import values
 from subspaces.cli.command import Command
-from subspaces.cli.output import print_progress, print_text
+from subspaces.cli.console import stage_lines
+from subspaces.cli.output import print_text
 
 
 @click.command(cls=Command, short_help="Print the tables of the paper beside ours.")
@@ -35,15 +36,16 @@ def reproduce(**options: Any) -> None:
     finished draw is kept: if the command is interrupted, the same command resumes it.
     """
     from subspaces.paper.reproduce.command import reproduce as run
+    from subspaces.paper.reproduce.page import EXPERIMENTS
 
-    run(
-        options["which"],
-        out=Path(options["out"]),
-        methods=options["methods"],
-        draws=options["draws"],
-        jobs=options["jobs"],
-        device=options["device"],
-        again=options["again"],
-        say=print_text,
-        progress=print_progress,
-    )
+    with stage_lines(*EXPERIMENTS):
+        run(
+            options["which"],
+            out=Path(options["out"]),
+            methods=options["methods"],
+            draws=options["draws"],
+            jobs=options["jobs"],
+            device=options["device"],
+            again=options["again"],
+            say=print_text,
+        )

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from subspaces._core import progress
 from subspaces._core.errors import FileInTheWayError, FolderInTheWayError, InputError, file_errors
 from subspaces._core.files import write_whole
-from subspaces.paper.reproduce.beyond import BEYOND_METHODS, beyond_tasks
 from subspaces.paper.reproduce.grid import grids
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import n_cores
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
 from subspaces.paper.reproduce.notes import PICTURES
-from subspaces.paper.reproduce.page import EXPERIMENTS, html, read_records
-from subspaces.paper.reproduce.paper_tables import table_tasks
+from subspaces.paper.reproduce.page import EXPERIMENTS, html, read_records, text_page
 from subspaces.paper.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
-from subspaces.paper.reproduce.runner import Progress, run
+from subspaces.paper.reproduce.runner import run
+from subspaces.paper.reproduce.tables import BEYOND_METHODS, beyond_tasks, table_tasks
 from subspaces.paper.reproduce.task import Task
-from subspaces.paper.reproduce.text import text_page
 from subspaces.paper.reproduce.tradeoff import TRADEOFF_METHODS, tradeoff_tasks
 
 PAGE = "paper.html"
@@ -41,9 +40,8 @@ def reproduce(
     device: str,
     again: bool,
     say: Callable[[str], None],
-    progress: Progress,
 ) -> None:
-    """Run experiments; `say` receives the tables, `progress` a line per finished draw.
+    """Run experiments; `say` receives the tables. Progress events have the name of the experiment as stage.
 
     Arguments, packages, data and the output folder are checked before any experiment starts.
     """
@@ -68,14 +66,15 @@ def reproduce(
     for name in chosen:
         left_out = [key for key in keys or () if name != "theory" and key not in OFFERED[name]]
         if left_out:
-            progress(f"{name}: skipping {', '.join(left_out)}; available methods are {', '.join(OFFERED[name])}")
+            available = f"available methods are {', '.join(OFFERED[name])}"
+            progress.stage(name, f"{name}: skipping {', '.join(left_out)}; {available}")
     if "theory" in chosen:
         from subspaces.paper.reproduce.theory import reproduce_theory
 
         # Theory is first, because drawing detects damaged files.
-        reproduce_theory(out, again=again, progress=progress)
+        reproduce_theory(out, again=again)
     for name, tasks in plan.items():
-        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, progress=progress)
+        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again)
         _draw(name, out)
     _finish(out, chosen, say)
 

@@ -1,4 +1,4 @@
-"""The content of tables as text, from stored results, independent of the output format."""
+"""The content of tables, from stored results, independent of the output format."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subspaces.paper.reproduce import beyond
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, Method
-from subspaces.paper.reproduce.paper_tables import TABLES, Cell, Table, cell_task
 from subspaces.paper.reproduce.published import Printed
+from subspaces.paper.reproduce.tables import (
+    BEYOND_CELLS,
+    BEYOND_METHODS,
+    TABLES,
+    Cell,
+    Table,
+    cell_task,
+    feasible,
+)
 from subspaces.paper.reproduce.task import fingerprint
 
 Record = Mapping[str, Any]
@@ -17,17 +24,33 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One cell: our result and the published one. Empty strings if there is nothing to show."""
+    """One cell: our result and the published one. Numbers are rounded to the digits that are shown."""
 
-    accuracy: str = ""
-    seconds: str = ""
-    spread: str = ""  # lowest and highest accuracy
+    accuracy: float | None = None  # mean over the draws; None without draws
+    seconds: float | None = None  # mean over the draws
+    lowest: float | None = None  # accuracy
+    highest: float | None = None
     notes: tuple[str, ...] = ()  # differences from the other cells
-    paper: str = ""
+    paper: str = ""  # empty if the paper has no such cell
     best: bool = False
     fastest: bool = False
     device: bool = False  # computed on an accelerator, so that times are not comparable
     stale: bool = False  # measured with other parameters than the current ones
+
+    @property
+    def accuracy_text(self) -> str:
+        """Mean accuracy with three digits; empty without draws."""
+        return "" if self.accuracy is None else f"{self.accuracy:.3f}"
+
+    @property
+    def seconds_text(self) -> str:
+        """Mean seconds with about two significant digits, always in seconds, as the paper gives them."""
+        return "" if self.seconds is None else f"{self.seconds:,.{_decimals(self.seconds)}f} s"
+
+    @property
+    def spread(self) -> str:
+        """Lowest and highest accuracy."""
+        return "" if self.lowest is None else f"{self.lowest:.3f}–{self.highest:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +115,14 @@ def _beside(left: Grid, right: Grid) -> Grid:
 
 def _beyond_grid(record: Record) -> Grid:
     rows = []
-    for key in beyond.BEYOND_METHODS:
+    for key in BEYOND_METHODS:
         shown = [
-            _shown(record, cell, key) if beyond.feasible(key, cell) else Shown(notes=("not run: too many rows",))
-            for cell in beyond.CELLS
+            _shown(record, cell, key) if feasible(key, cell) else Shown(notes=("not run: too many rows",))
+            for cell in BEYOND_CELLS
         ]
         rows.append(_row(METHODS[key], shown))
-    columns = tuple(f"{cell.title} ({cell.shape[0]:,})" for cell in beyond.CELLS)
-    caption = f"Beyond the paper: whole data sets (number of rows), {beyond.CELLS[0].draws} draws"
+    columns = tuple(f"{cell.title} ({cell.shape[0]:,})" for cell in BEYOND_CELLS)
+    caption = f"Beyond the paper: whole data sets (number of rows), {BEYOND_CELLS[0].draws} draws"
     return _with_best(Grid(None, caption, columns, tuple(rows)))
 
 
@@ -122,9 +145,10 @@ def _shown(record: Record, cell: Cell, key: str) -> Shown:
     if stale:
         notes.append("other parameters")
     return Shown(
-        accuracy=f"{sum(scores) / len(scores):.3f}",
-        seconds=seconds_text(sum(seconds) / len(seconds)),
-        spread=f"{min(scores):.3f}–{max(scores):.3f}",
+        accuracy=round(sum(scores) / len(scores), 3),
+        seconds=rounded_seconds(sum(seconds) / len(seconds)),
+        lowest=min(scores),
+        highest=max(scores),
         notes=tuple(notes),
         device=bool(devices),
         stale=stale,
@@ -141,28 +165,26 @@ def _with_best(grid: Grid) -> Grid:
     for column in range(len(grid.columns)):
         for given in (False, True):
             alike = [i for i, row in enumerate(grid.rows) if row.given_dim is given]
-            group = [i for i in alike if rows[i][column].accuracy and not rows[i][column].stale]
-            if not group:
-                continue
-            most = max(float(rows[i][column].accuracy) for i in group)
-            times = {i: _number(rows[i][column].seconds) for i in group if not rows[i][column].device}
-            least = min(times.values(), default=-1.0)
-            for i in group:
-                cell = rows[i][column]
-                rows[i][column] = replace(cell, best=float(cell.accuracy) == most, fastest=times.get(i) == least)
+            group = {i: rows[i][column] for i in alike if not rows[i][column].stale}
+            most = max((cell.accuracy for cell in group.values() if cell.accuracy is not None), default=None)
+            times = {i: cell.seconds for i, cell in group.items() if cell.seconds is not None and not cell.device}
+            least = min(times.values(), default=None)
+            for i, cell in group.items():
+                if cell.accuracy is not None:
+                    rows[i][column] = replace(
+                        cell, best=cell.accuracy == most, fastest=i in times and times[i] == least
+                    )
     changed = tuple(replace(row, cells=tuple(cells)) for row, cells in zip(grid.rows, rows, strict=True))
     return replace(grid, rows=changed)
 
 
-def _number(text: str) -> float:
-    return float(text.removesuffix(" s").replace(",", ""))
+def rounded_seconds(seconds: float) -> float:
+    """Seconds rounded to the digits that tables show, so that times that look equal are equal."""
+    return round(seconds, _decimals(seconds))
 
 
-def seconds_text(seconds: float) -> str:
-    """Seconds with about two significant digits."""
-    if seconds < 1:
-        return f"{seconds:.2f} s"
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
+def _decimals(seconds: float) -> int:
+    return 2 if seconds < 1 else 1 if seconds < 10 else 0
 
 
 def printed_text(printed: Printed | None) -> str:

@@ -1,4 +1,4 @@
-"""The page with all tables and figures, as Markdown and as self-contained HTML."""
+"""All tables as text for a terminal, and the page with tables and figures as Markdown and self-contained HTML."""
 
 from __future__ import annotations
 
@@ -25,12 +25,50 @@ tbody tr { border-bottom: 1px solid #ddd; } tr.given { background: #f5f5f2; }
 td small { display: block; color: #666; } td small.paper { color: #8a4b00; }
 img { max-width: 100%; } li { margin: .3rem 0; }
 """
+LEGEND = (
+    "Mean accuracy over the draws (seconds on one core); lowest–highest; published numbers. * best, separately for "
+    "methods given\nonly the number of clusters and for methods also given d, the dimension. - not run."
+)
 
 
 def read_records(folder: Path) -> dict[str, dict[str, Any]]:
     """All stored results in the folder, by experiment."""
     kept = [Kept(folder, name) for name in EXPERIMENTS]
     return {each.experiment: each.read() for each in kept if each.path.exists()}
+
+
+def text_table(grid: Grid) -> str:
+    """One table, with several lines per method."""
+    lines = [["", *grid.columns]]
+    for row in _rows_with_results(grid):
+        lines += _row_lines(row)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    body = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return "\n".join([grid.title, *body])
+
+
+def text_page(grids: Sequence[Grid]) -> str:
+    """All tables and a legend."""
+    return "\n\n".join([*map(text_table, grids), LEGEND])
+
+
+def _row_lines(row: Row) -> list[list[str]]:
+    lines = [[row.title, *map(_first, row.cells)]]
+    n_notes = max(len(cell.notes) for cell in row.cells)
+    for title, words in (
+        ("  lowest–highest", [cell.spread for cell in row.cells]),
+        *(("", ["".join(cell.notes[i : i + 1]) for cell in row.cells]) for i in range(n_notes)),
+        ("  paper", [cell.paper for cell in row.cells]),
+    ):
+        if any(words):
+            lines.append([title, *words])
+    return lines
+
+
+def _first(cell: Shown) -> str:
+    if cell.accuracy is None:
+        return "-"
+    return f"{cell.accuracy_text}{'*' if cell.best else ''} ({cell.seconds_text}{'*' if cell.fastest else ''})"
 
 
 def markdown(records: Mapping[str, Mapping[str, Any]], pictures: Mapping[str, str], command: str) -> str:
@@ -55,9 +93,9 @@ def _markdown_table(grid: Grid) -> list[str]:
 
 def _markdown_cell(cell: Shown) -> str:
     parts = ["–"]
-    if cell.accuracy:
-        accuracy = f"**{cell.accuracy}**" if cell.best else cell.accuracy
-        seconds = f"**{cell.seconds}**" if cell.fastest else cell.seconds
+    if cell.accuracy is not None:
+        accuracy = f"**{cell.accuracy_text}**" if cell.best else cell.accuracy_text
+        seconds = f"**{cell.seconds_text}**" if cell.fastest else cell.seconds_text
         parts = [f"{accuracy} ({seconds})", cell.spread]
     parts += [_md(note) for note in cell.notes]
     parts += [f"paper {_md(cell.paper)}"] if cell.paper else []
@@ -100,9 +138,9 @@ def _html_table(grid: Grid) -> list[str]:
 
 def _html_cell(cell: Shown) -> str:
     parts = ["–"]
-    if cell.accuracy:
-        accuracy = f"<b>{escape(cell.accuracy)}</b>" if cell.best else escape(cell.accuracy)
-        seconds = f"<b>{escape(cell.seconds)}</b>" if cell.fastest else escape(cell.seconds)
+    if cell.accuracy is not None:
+        accuracy = f"<b>{escape(cell.accuracy_text)}</b>" if cell.best else escape(cell.accuracy_text)
+        seconds = f"<b>{escape(cell.seconds_text)}</b>" if cell.fastest else escape(cell.seconds_text)
         parts = [f"{accuracy} ({seconds})", f"<small>{escape(cell.spread)}</small>"]
     parts += [f"<small>{escape(note)}</small>" for note in cell.notes]
     parts += [f'<small class="paper">paper {escape(cell.paper)}</small>'] if cell.paper else []
@@ -110,4 +148,4 @@ def _html_cell(cell: Shown) -> str:
 
 
 def _rows_with_results(grid: Grid) -> Sequence[Row]:
-    return [row for row in grid.rows if any(cell.accuracy or cell.notes for cell in row.cells)]
+    return [row for row in grid.rows if any(cell.accuracy is not None or cell.notes for cell in row.cells)]

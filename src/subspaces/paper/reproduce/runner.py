@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
+from subspaces._core import progress
+from subspaces._core.words import duration
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
 from subspaces.paper.reproduce.processes import located, outcomes
 from subspaces.paper.reproduce.task import Outcome, Task
 
-Progress = Callable[[str], None]
-
 # Seconds of imagined work at the expected speed, so that the first few tasks do not dominate the estimate.
 EXPECTED = 10.0
 
 
-def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, progress: Progress) -> None:
+def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False) -> None:
     """Measure the tasks without a stored result: `jobs` at a time, tasks on a device one by one.
 
-    With `again`, all tasks are measured. An old result is kept until it is replaced by the new one.
+    With `again`, all tasks are measured. An old result is kept until it is replaced by the new one. Progress
+    events have the name of the experiment as stage.
     """
     missing = list(tasks) if again else kept.missing(list(tasks))
     if len(missing) < len(tasks):
-        progress(f"{kept.experiment}: {len(tasks) - len(missing)} of {len(tasks)} draws are already stored")
+        stored = f"{len(tasks) - len(missing)} of {len(tasks)} draws are already stored"
+        progress.stage(kept.experiment, f"{kept.experiment}: {stored}")
     if not missing:
         return
     here = environment(jobs)
     clock = TimeLeft(missing, jobs)
     draws = "1 draw" if len(missing) == 1 else f"{len(missing)} draws"
-    progress(f"{kept.experiment}: {draws} to measure, about {shown_time(clock.seconds())}")
+    progress.stage(kept.experiment, f"{kept.experiment}: {draws} to measure, about {duration(clock.seconds())}")
     for done, (task, outcome) in enumerate(_measured(missing, jobs), start=1):
         kept.add(task, outcome, here)
         clock.finished(task)
-        progress(
-            f"{kept.experiment} {done}/{len(missing)}, {shown_time(clock.seconds())} left: {task.cell}, {task.method}, "
-            f"draw {task.seed}: {outcome.accuracy:.3f} ({outcome.seconds:.2f} s)"
+        progress.advance(
+            kept.experiment,
+            done,
+            len(missing),
+            detail=f"{kept.experiment} {done}/{len(missing)}, {duration(clock.seconds())} left: {task.cell}, "
+            f"{task.method}, draw {task.seed}: {outcome.accuracy:.3f} ({outcome.seconds:.2f} s)",
         )
 
 
@@ -81,12 +86,3 @@ class TimeLeft:
         rate = (EXPECTED + self._jobs * (time.perf_counter() - self._started)) / self._weight
         weights = [task.weight for task in self._left.values()]
         return rate * max(sum(weights) / self._jobs, max(weights, default=0.0) / 2)
-
-
-def shown_time(seconds: float) -> str:
-    """A duration in seconds, minutes or hours."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

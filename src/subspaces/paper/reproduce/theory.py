@@ -7,17 +7,17 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from subspaces._core import progress
 from subspaces._core.errors import InputError
 from subspaces.paper import theory
 from subspaces.paper.reproduce.kept import REMEDY, Kept
 from subspaces.paper.reproduce.machine import environment
-from subspaces.paper.reproduce.runner import Progress
 from subspaces.paper.reproduce.task import fingerprint
 
 ARGUMENTS: dict[str, Any] = {"small": False, "random_state": 0}
 
 
-def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
+def reproduce_theory(out: Path, *, again: bool) -> None:
     """Compute the curves, unless they are stored, and draw them."""
     kept = Kept(out, "theory")
     record = kept.read()
@@ -25,12 +25,12 @@ def reproduce_theory(out: Path, *, again: bool, progress: Progress) -> None:
     fresh = again or record.get("fingerprint") != mark or not isinstance(record.get("curves"), dict)
     if fresh:
         with threadpool_limits(limits=1):
-            curves = theory.curves(**ARGUMENTS, progress=progress)
+            curves = theory.curves(**ARGUMENTS)
         record |= {"arguments": ARGUMENTS, "fingerprint": mark, "environments": [environment(1)]}
         record["curves"] = curves
         kept.write(record)
     else:
-        progress("theory: curves are already stored")
+        progress.stage("theory", "theory: curves are already stored")
     # Write to a temporary file, then rename.
     unfinished = out / ".theory.png"
     try:

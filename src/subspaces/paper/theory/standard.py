@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from subspaces._core.errors import InputError
+from subspaces._core.progress import advance, shown
 from subspaces._core.validation import check_option
 from subspaces.datasets import make_subspaces
 from subspaces.features import FeatureMap, FourierFeatures, LandmarkFeatures, SubspaceFeatures
@@ -23,6 +24,7 @@ from subspaces.paper.theory.needed import LandmarksNeeded, landmarks_needed, pil
 from subspaces.paper.theory.source import FittedMaps
 from subspaces.paper.theory.uniform import UniformMeasure, uniform_measure
 
+STAGE = "theory"  # of progress events
 FAMILIES = ("Fourier", "landmarks", "subspaces")
 # Flats fitted again at every n: with more rows, the same number of neighbours covers a smaller region, finally noise.
 REFITTED = "subspaces, refitted"
@@ -68,9 +70,7 @@ SIZES: dict[bool, dict[str, Any]] = {
 }
 
 
-def curves(
-    *, small: bool = False, random_state: Any = 0, progress: Callable[[str], None] | None = None
-) -> dict[str, dict[str, Any]]:
+def curves(*, small: bool = False, random_state: Any = 0, verbose: int = 0) -> dict[str, dict[str, Any]]:
     """Measure all theoretical results on standard data: about three minutes on one core, seconds if `small`.
 
     Parameters
@@ -78,8 +78,8 @@ def curves(
     small : bool, default=False
         Whether to use small sizes, for a quick check.
     random_state : int, RandomState instance or None, default=0
-    progress : callable or None, default=None
-        Called with a line of text before each step.
+    verbose : int, default=0
+        Whether to show progress.
 
     Returns
     -------
@@ -89,8 +89,12 @@ def curves(
         families under `families`, `uniform_measure` and `landmarks_needed`. Each has its `parameters` and `seconds`.
     """
     check_option("small", small, (True, False))
-    rng = check_random_state(random_state)
-    sizes = SIZES[bool(small)]
+    with shown(verbose):
+        return _curves(check_random_state(random_state), small=bool(small))
+
+
+def _curves(rng: np.random.RandomState, *, small: bool) -> dict[str, dict[str, Any]]:
+    sizes = SIZES[small]
     largest = max(sizes["by_rows"]["n_rows"])
     x = _rows(largest, rng)
     few = x[: sizes["rows"]]
@@ -113,18 +117,24 @@ def curves(
         return perturbation(x[: sizes["perturbation_rows"]], features, **sizes["perturbation"], random_state=rng)
 
     found: dict[str, dict[str, Any]] = {}
+    done, total = 0, sum(len(_families(step)) for step in STEPS) + 2
     for step in STEPS:
         start, families = time.perf_counter(), {}
-        for name in (*FAMILIES, REFITTED) if step.endswith("by_rows") else FAMILIES:
-            _say(progress, f"{step.replace('_', ' ')}: {name}")
+        for name in _families(step):
+            advance(STAGE, done, total, detail=f"{step.replace('_', ' ')}: {name}")
             families[name] = measure(step, name).to_dict()
-        parameters = {"data": DATA, "sigma": WIDE_SIGMA if step == "perturbation" else SIGMA, "small": bool(small)}
+            done += 1
+        parameters = {"data": DATA, "sigma": WIDE_SIGMA if step == "perturbation" else SIGMA, "small": small}
         found[step] = {"parameters": parameters, "families": families, "seconds": time.perf_counter() - start}
-    found["uniform_measure"] = _timed(
-        progress, "uniform measure", lambda: uniform_measure(**sizes["uniform"], random_state=rng).to_dict()
-    )
-    found["landmarks_needed"] = _timed(progress, "landmarks needed", lambda: _needed(few, sizes, rng))
+    advance(STAGE, done, total, detail="uniform measure")
+    found["uniform_measure"] = _timed(lambda: uniform_measure(**sizes["uniform"], random_state=rng).to_dict())
+    advance(STAGE, done + 1, total, detail="landmarks needed")
+    found["landmarks_needed"] = _timed(lambda: _needed(few, sizes, rng))
     return found
+
+
+def _families(step: str) -> tuple[str, ...]:
+    return (*FAMILIES, REFITTED) if step.endswith("by_rows") else FAMILIES
 
 
 def draw(curves: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
@@ -238,12 +248,6 @@ def _error_at(x: NDArray[np.float64], features: FeatureMap, needed: LandmarksNee
     return float(np.nanmean(errors))
 
 
-def _timed(progress: Callable[[str], None] | None, name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    _say(progress, name)
+def _timed(measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     start = time.perf_counter()
     return {**measure(), "seconds": time.perf_counter() - start}
-
-
-def _say(progress: Callable[[str], None] | None, text: str) -> None:
-    if progress is not None:
-        progress(text)

@@ -1,4 +1,7 @@
-"""The four tables of the paper: data, preprocessing, draws, and the dimension of the subspaces."""
+"""The tables: data, preprocessing, draws, and the dimension of the subspaces.
+
+The four tables of the paper, and one beyond it: FLS and the clustering methods of scikit-learn on complete data sets.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from subspaces.paper.reproduce.task import Spec, Task
 
 # Above this number of rows, SSC runs on the device, if one is given.
 LARGE = 8000
+BEYOND_METHODS = ("fls", "kmeans", "nystroem", "spectral")
+# Spectral clustering of a neighbour graph is skipped above this number of rows: it takes too long.
+SPECTRAL_ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,15 @@ TABLES = (
     Table(4, "penDigits", "pendigits", "pendigits", (PEN_DIGITS,)),
 )
 
+_ALL_DIGITS: Spec = {"set": "mnist", "digits": list(range(10)), "n_components": 80, "subset": "all"}
+_ALL_FACES: Spec = {"set": "faces", "n_persons": None, "n_components": 80, "drop_components": 2}
+_ALL_PEN_DIGITS: Spec = {"set": "pendigits", "subset": "all"}
+BEYOND_CELLS = (
+    Cell("MNIST, all images", "MNIST, all ten digits", _ALL_DIGITS, 10, 3, 3, (70_000, 80)),
+    Cell("Extended Yale B, 38 persons", "Extended Yale B, 38 persons", _ALL_FACES, 38, 3, 3, (2414, 78)),
+    Cell("penDigits, all rows", "penDigits, all rows", _ALL_PEN_DIGITS, 10, 3, 3, (10_992, 16)),
+)
+
 
 def cell_task(cell: Cell, key: str, seed: int = 0, device: str = "cpu") -> Task:
     """One draw of one method on one data set."""
@@ -124,5 +139,21 @@ def table_tasks(experiment: str, methods: Sequence[str], draws: int | None, devi
         if table.experiment == experiment
         for cell in table.cells
         for key in methods
+        for seed in range(draws or cell.draws)
+    ]
+
+
+def feasible(key: str, cell: Cell) -> bool:
+    """Whether the method can be run on the data set in reasonable time."""
+    return key != "spectral" or cell.shape[0] <= SPECTRAL_ROWS
+
+
+def beyond_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
+    """All draws of each method on each data set on which it is feasible."""
+    return [
+        cell_task(cell, key, seed)
+        for cell in BEYOND_CELLS
+        for key in methods
+        if feasible(key, cell)
         for seed in range(draws or cell.draws)
     ]
