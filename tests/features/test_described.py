@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import reference
 
-from subspaces.features import described
-from subspaces.features.described import describe_rows, leading_vectors
+from subspaces.features import psi as psi_module
+from subspaces.features.psi import describe_rows, leading_vectors
 from subspaces.kernels import FourierFeatures, SubspaceFeatures
 from subspaces.spectral.kernel_graph import with_constant
 
@@ -25,8 +25,8 @@ def test_eigenvalues_do_not_depend_on_groups_or_what_is_kept(features, monkeypat
     features.fit(X)
     found = []
     for rows, kept in ((8192, 2**28), (100, 10_000), (7, 0)):
-        monkeypatch.setattr(described, "GROUP_ROWS", rows)
-        monkeypatch.setattr(described, "KEPT_BYTES", kept)
+        monkeypatch.setattr(psi_module, "GROUP_ROWS", rows)
+        monkeypatch.setattr(psi_module, "KEPT_BYTES", kept)
         found.append(leading_vectors(describe_rows(features, X), 3, feed=ALL_ROWS, prepare=lambda x: x).eigenvalues)
     np.testing.assert_allclose(found[1], found[0])
     np.testing.assert_allclose(found[2], found[0])
@@ -37,8 +37,8 @@ def test_eigenvalues_do_not_depend_on_groups_or_what_is_kept(features, monkeypat
 
 def test_dense_psi_is_kept_up_to_a_limit(monkeypatch):
     X = np.random.default_rng(0).normal(size=(15_000, 10)).astype(np.float32)
-    monkeypatch.setattr(described, "KEPT_BYTES", 10**7)
-    monkeypatch.setattr(described, "GROUP_ROWS", 1000)
+    monkeypatch.setattr(psi_module, "KEPT_BYTES", 10**7)
+    monkeypatch.setattr(psi_module, "GROUP_ROWS", 1000)
     features = FourierFeatures(1000, sigma=2.0, random_state=0).fit(X)
     tracemalloc.start()
     try:

@@ -152,6 +152,11 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def unless_auto(value: Any) -> Any:
+    """`value`, or None if it is "auto"."""
+    return None if is_auto(value) else value
+
+
 def check_sigma(sigma: Any, dtype: np.dtype[Any]) -> float:
     """Check a length whose square neither overflows nor underflows in `dtype`."""
     value = check_positive("sigma", sigma, hint='give a length, or "auto" if the method has it')

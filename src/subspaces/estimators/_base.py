@@ -34,8 +34,7 @@ PER_ROW = ("outlier_scores_", "confidence_")
 class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: a fit makes a frozen `_model`, which labels rows wherever they are.
 
-    A subclass defines `_check_parameters(x)`, which raises if its parameters do not suit rows of the shape and dtype of
-    `x`, and `fit`, which ends with `_keep`.
+    A subclass defines `fit`, which ends with `_keep`.
     """
 
     labels_: Any
@@ -113,9 +112,6 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             count = preparation.n_columns_out
         found.__dict__.update(fitted, **_states.from_state(cls.__name__, state, count))
         return found
-
-    def _check_parameters(self, x: Array) -> None:
-        raise NotImplementedError
 
     def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:
         """All fitted attributes: those given, the labels of all rows, and the columns.

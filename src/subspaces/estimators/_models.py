@@ -162,7 +162,7 @@ class SubspaceModel:
         return unit_rows(plain) if self.preparation.unit else plain
 
 
-def describe_clusters(
+def build_model(
     found: Consensus, prepared: PreparedRows, *, unit: bool, detect_outliers: bool | float = False
 ) -> SubspaceModel:
     """The model of FLS: the map and its voters, the shape of each cluster, and the rule for outliers."""

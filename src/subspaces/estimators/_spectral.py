@@ -11,7 +11,7 @@ from subspaces._core.arrays import Array
 from subspaces._core.validation import is_auto
 from subspaces.estimators._models import SpectralModel
 from subspaces.features import FeatureMap
-from subspaces.features.described import describe_rows, leading_vectors
+from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.rows.feed import Feed
 from subspaces.rows.preparation import RowPreparation
 from subspaces.selection.clustering import Clustering, CutSetting, cut
@@ -21,11 +21,11 @@ from subspaces.spectral.partition import vector_counts
 def cluster_features(
     features: FeatureMap, rows: Array, preparation: RowPreparation, setting: CutSetting, feed: Feed
 ) -> Clustering:
-    """Spectral clustering of prepared rows (n, q) described by a fitted feature map."""
-    described = describe_rows(features, rows)
+    """Spectral clustering of prepared rows (n, q) row_features by a fitted feature map."""
+    row_features = compute_psi(features, rows)
     progress.stage("eigenvectors", f"eigenvectors of {features.n_components:,} features of {len(rows):,} rows")
-    spectrum = leading_vectors(described, max(setting.n_vectors), feed=feed, prepare=preparation)
-    return cut(described, spectrum, rows, setting, feed.rng)
+    spectrum = leading_vectors(row_features, max(setting.n_vectors), feed=feed, prepare=preparation)
+    return cut(row_features, spectrum, rows, setting, feed.rng)
 
 
 def cut_setting(n_clusters: int, n_components: int | str) -> CutSetting:

@@ -14,28 +14,24 @@ from subspaces._core import progress
 from subspaces._core.arrays import Array
 from subspaces._core.validation import (
     check_integer,
-    check_n_clusters,
     check_option,
-    check_positive,
     check_share,
-    check_sigma,
     is_auto,
+    unless_auto,
     warn_if_empty,
 )
-from subspaces.estimators._base import SpectralClusterer, check_n_components
-from subspaces.estimators._models import SubspaceModel, describe_clusters
-from subspaces.features.base import check_landmark_choice
-from subspaces.features.described import describe_rows, leading_vectors
+from subspaces.estimators._base import SpectralClusterer
+from subspaces.estimators._models import SubspaceModel, build_model
+from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.flats.flats import Flats
-from subspaces.flats.neighborhoods import Beta2, as_neighborhood
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.rows.feed import Feed, Rows, open_feed, open_new_rows
 from subspaces.rows.plan import Plan, make_plan, planned
-from subspaces.rows.preparation import MAX_COLUMNS, PreparedRows, RowOptions, prepare, prepared_columns
-from subspaces.selection.choosing import choose, landmark_count, unless_auto
+from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
+from subspaces.selection.choosing import choose, landmark_count
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
-from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.thresholds import DIMS, FIRST_STARTS, N_NEAREST
@@ -75,8 +71,8 @@ class FLS(SpectralClusterer):
         names. "auto" is searched together with the dimension.
     affine : bool or "auto", default="auto"
         Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
-        both on a sample and takes affine flats if their modularity is clearly larger, or if there are at most three
-        columns.
+        both on a sample and takes affine flats if their modularity is clearly larger. With at most three columns it
+        takes affine flats at once, unless the mean of the rows is at the origin.
     center : bool or "auto", default="auto"
         Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
         explains.
@@ -277,13 +273,13 @@ class FLS(SpectralClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, min_features=2)
+            feed = open_feed(self, X, self._check_parameters, min_features=2)
             prepared = prepare(feed.rows, self._row_options(), feed.moments)
             setting = choose(prepared, self._asked(), feed.rng)
             first = cluster(prepared, setting.landmarks, setting, feed)
             found = compare_with_other_landmarks(first, prepared, setting, feed)
             unit = setting.landmarks.flats.unit
-            model = describe_clusters(found, prepared, unit=unit, detect_outliers=self.detect_outliers)
+            model = build_model(found, prepared, unit=unit, detect_outliers=self.detect_outliers)
             fitted = self._attributes(feed, prepared, setting, found, model)
         return self._keep(fitted)
 
@@ -294,14 +290,7 @@ class FLS(SpectralClusterer):
     def _row_options(self) -> RowOptions:
         """How rows are centred and projected."""
         dim: int | None = unless_auto(self.subspace_dim)
-        center = None if is_auto(self.center) else bool(self.center)
-        return RowOptions(center, self._max_columns(dim), min_columns=1 + (dim or 1))
-
-    def _max_columns(self, dim: int | None) -> int | None:
-        """The most columns that rows keep, at least twice a given dimension."""
-        if is_auto(self.max_columns):
-            return max(MAX_COLUMNS, 2 * (dim or 0))
-        return unless_auto(self.max_columns)
+        return RowOptions.for_dimension(dim, center=self.center, max_columns=self.max_columns)
 
     def _attributes(
         self, feed: Feed, prepared: PreparedRows, setting: Setting, found: Consensus, model: SubspaceModel
@@ -370,7 +359,7 @@ class FLS(SpectralClusterer):
             n_columns,
             n_landmarks=n_landmarks,
             subspace_dim=dim or max(DIMS),
-            max_columns=self._max_columns(dim),
+            max_columns=self._row_options().max_columns,
             n_nearest=N_NEAREST if is_auto(self.n_nearest) else self.n_nearest,  # type: ignore[arg-type]
             n_draws=1 if is_auto(self.n_draws) else int(self.n_draws),
             dtype=dtype,
@@ -378,63 +367,48 @@ class FLS(SpectralClusterer):
         )
 
     def _check_parameters(self, x: Array) -> None:
-        check_integer("max_clusters", self.max_clusters, low=1)
-        if not is_auto(self.n_clusters):
-            check_n_clusters(self.n_clusters, x)
-        check_n_components(self.n_components)
-        if not is_auto(self.n_draws):
-            check_integer("n_draws", self.n_draws, low=1, hint='give a number or "auto"')
+        """Raise if the parameters do not suit rows of the shape and dtype of `x`."""
         check_share("detect_outliers", self.detect_outliers)
-        n, p = x.shape
+        check_option("center", self.center, (True, False, "auto"))
         if not is_auto(self.max_columns) and self.max_columns is not None:
             check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
         if not is_auto(self.subspace_dim):
-            dim = check_integer("subspace_dim", self.subspace_dim, low=1)
-            hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
-            most = prepared_columns(n, p, self._max_columns(dim)) - 1
-            check_integer("subspace_dim", dim, low=1, high=most, hint=hint)
-        if not is_auto(self.n_landmarks):
-            check_integer("n_landmarks", self.n_landmarks, low=1)
-        if not is_auto(self.sigma):
-            check_sigma(self.sigma, x.dtype)
-        if not is_auto(self.n_nearest) and self.n_nearest is not None:
-            check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
-        check_positive("power", self.power)
-        for name in ("affine", "center", "normalize"):
-            check_option(name, getattr(self, name), (True, False, "auto"))
-        check_option("assign", self.assign, KINDS)
-        check_landmark_choice(self.landmarks, x)
-        if not is_auto(self.neighborhood):
-            as_neighborhood(self.neighborhood)
+            check_integer("subspace_dim", self.subspace_dim, low=1)
+        self._asked().check(x, max_columns=self._row_options().max_columns)
 
 
-def cluster(prepared: PreparedRows, made: LandmarkSetting, setting: Setting, feed: Feed) -> Clustering:
-    """Fast landmark subspace clustering: the algorithm box of Wang and Lerman (2015).
+def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting, feed: Feed) -> Clustering:
+    """Fast landmark subspace clustering: the algorithm box of Wang and Lerman (2015), step by step.
+
+    By default psi keeps only the nearest flats of each row, and cuts are compared on the graph between rows and
+    landmarks; with the setting of `FLS.paper` each step is that of the paper.
 
     Parameters
     ----------
     prepared : PreparedRows
-        Rows that are centred and projected; all of the feed, or a sample.
-    made : LandmarkSetting
-        How the landmark flats are made.
+        Rows that are centred and projected; all rows of the feed, or a sample.
+    landmarks : LandmarkSetting
+        How the landmark flats are made: `setting.landmarks`, or `setting.further` for another set.
     setting : Setting
         Everything else; nothing is left to choose but between cuts of the same graph.
     feed : Feed
         All rows, for sums over blocks; `feed.rng` is the generator of all draws.
     """
-    unit, rng = made.flats.unit, feed.rng
+    unit, rng = landmarks.flats.unit, feed.rng
     rows = prepared.scaled(unit)
-    progress.stage("flats at landmarks", f"fitting flats at {made.n_landmarks:,} landmarks")
-    features = made.features(rng).fit(rows)  # landmark points, and a local best-fit flat at each
+    # 1, 2. Landmark points (spectral/landmarks.py) and a local best-fit flat at each (flats/neighborhoods.py).
+    progress.stage("flats at landmarks", f"fitting flats at {landmarks.count:,} landmarks")
+    features = landmarks.features(rng).fit(rows)
+    # 3. psi (n, D), exp(-dist^2 / sigma^2) to the flats, or weights of the nearest flats (features/psi.py).
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
-    described = describe_rows(features, rows)  # psi: exp(-dist^2 / sigma^2) to the flats, (n, D)
-    spectrum = leading_vectors(  # of the normalised kernel matrix, from D x D sums over all rows
-        described, max(setting.cut.n_vectors), feed=feed, prepare=replace(prepared.preparation, unit=unit)
-    )
-    found = cut(described, spectrum, rows, setting.cut, rng)  # k-means on the unit rows of v_2, v_3, ...
-    if not setting.whole_flats:
-        return found
-    return prefer_whole_flats(found, prepared.rows, setting.flat_sample, rng)  # K whole flats, if clusters are flat
+    psi = compute_psi(features, rows)
+    # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
+    preparation = replace(prepared.preparation, unit=unit)
+    spectrum = leading_vectors(psi, max(setting.cut.n_vectors), feed=feed, prepare=preparation)
+    # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
+    found = cut(psi, spectrum, rows, setting.cut, rng)
+    # Beyond the paper: K whole flats, if clusters are flat (selection/whole_flats.py).
+    return prefer_whole_flats(found, prepared.rows, setting.flat_sample, rng) if setting.whole_flats else found
 
 
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:

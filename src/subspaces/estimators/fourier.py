@@ -112,7 +112,7 @@ class FourierSpectralClustering(SpectralClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X)
+            feed = open_feed(self, X, self._check_parameters)
             # A shift-invariant kernel does not change if all rows move, and near the origin no digits are lost.
             preparation = prepare_rows(feed.rows, center=True, unit=False, max_columns=None, moments=feed.moments)
             rows = preparation(feed.rows)

@@ -97,7 +97,7 @@ class KernelSpectralClustering(SpectralClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X)
+            feed = open_feed(self, X, self._check_parameters)
             preparation = prepare_rows(feed.rows, center=False, unit=False, max_columns=None, moments=feed.moments)
             rows = preparation(feed.rows)
             template = LandmarkFeatures(n_nearest=5) if self.feature_map is None else self.feature_map

@@ -136,7 +136,7 @@ class KFlats(FlatsClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, min_features=2)
+            feed = open_feed(self, X, self._check_parameters, min_features=2)
             rows = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             progress.stage("flats of clusters", f"moving {n_clusters} flats of dimension {dim}")

@@ -119,7 +119,7 @@ class LandmarkSpectralClustering(SpectralClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X)
+            feed = open_feed(self, X, self._check_parameters)
             # Distances do not change if all rows move, and near the origin they lose no digits.
             preparation = prepare_rows(feed.rows, center=True, unit=False, max_columns=None, moments=feed.moments)
             rows = preparation(feed.rows)

@@ -134,7 +134,7 @@ class LBF(FlatsClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, min_features=2)
+            feed = open_feed(self, X, self._check_parameters, min_features=2)
             rows = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             count = CANDIDATES_PER_CLUSTER * n_clusters if is_auto(self.n_candidates) else int(self.n_candidates)

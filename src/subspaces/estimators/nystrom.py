@@ -119,7 +119,7 @@ class NystromSpectralClustering(SpectralClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X)
+            feed = open_feed(self, X, self._check_parameters)
             # Not centred: a kernel of the user's own may depend on where the origin is.
             preparation = prepare_rows(feed.rows, center=False, unit=False, max_columns=None, moments=feed.moments)
             rows = preparation(feed.rows)

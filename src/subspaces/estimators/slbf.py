@@ -116,7 +116,7 @@ class SLBF(Clusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, min_features=2)
+            feed = open_feed(self, X, self._check_parameters, min_features=2)
             rows, rng = unit_rows(feed.rows) if self.normalize else feed.rows, feed.rng
             dim = int(self.subspace_dim) if not is_auto(self.subspace_dim) else None
             if dim is None:

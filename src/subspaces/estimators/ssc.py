@@ -124,7 +124,7 @@ class SSC(SelfExpressiveClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, min_features=2, on_device=True)
+            feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             preparation = self._preparation(feed.rows)
             rows = preparation(feed.rows)
             coded = self._cluster(rows, feed.rng)

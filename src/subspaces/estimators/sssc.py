@@ -106,7 +106,7 @@ class SSSC(SelfExpressiveClusterer):
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, min_features=2, on_device=True)
+            feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             x, rng = feed.rows, feed.rng
             sample_indices = np.sort(rng.choice(len(x), min(self.n_in_sample, len(x)), replace=False))
             preparation = self._preparation(x)

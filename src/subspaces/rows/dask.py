@@ -18,7 +18,7 @@ from subspaces._core.arrays import Array, Indices, namespace, to_host
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_range
 from subspaces.rows.checks import block_dtype, check_shape
-from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction
+from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, Check
 from subspaces.rows.recut import rows_at
 
 # Number of sums that one task adds.
@@ -39,11 +39,11 @@ class DaskFeed(BlockFeed):
         self._x = x.rechunk({1: -1}).astype(self.dtype)
         self.n_columns = int(x.shape[1])
 
-    def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
+    def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
         if np.isnan(self._x.chunks[0]).any():
             # On a copy, because compute_chunk_sizes changes the array in place.
             self._x = self._x.copy().compute_chunk_sizes()
-        super().draw(estimator, rng)
+        super().draw(estimator, check, rng)
 
     def sum(self, function: BlockFunction, name: str) -> BlockSums:
         import dask

@@ -58,6 +58,8 @@ NO_ROWS = "X has no rows: a minimum of 1 is required."
 Rows: TypeAlias = Any
 # A function of a block of rows (b, p), in the library and on the device of the block.
 BlockFunction: TypeAlias = Callable[[Array], Any]
+# Raises if the parameters of an estimator do not suit rows of the shape and dtype of an array.
+Check: TypeAlias = Callable[[Array], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,13 @@ class BlockFeed(Feed):
     dtype: np.dtype[Any]  # of blocks
     sample_bytes: float = FeedOptions().memory_limit / SAMPLE_SHARE
 
-    def draw(self, estimator: BaseEstimator, rng: np.random.RandomState) -> None:
+    def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
         """Pass over all rows once, then take the rows that decisions are made on."""
         self.rng = rng
         known = self._known_rows()
         if known:
             # Check parameters before anything is read: zeros of the right shape, which take no memory.
-            estimator._check_parameters(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
+            check(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
         self._begin(estimator)
         if known is not None and 0 < known <= self._sample_size():
             # Few rows: read them all.
@@ -319,10 +321,13 @@ class PreparedFeed(Feed):
         return self._feed.label(Composed(function, self._prepare))
 
 
-def open_feed(estimator: BaseEstimator, X: Rows, *, min_features: int = 1, on_device: bool = False) -> Feed:
+def open_feed(
+    estimator: BaseEstimator, X: Rows, check: Check, *, min_features: int = 1, on_device: bool = False
+) -> Feed:
     """The rows of `X` to fit an estimator to; the estimator itself is not changed.
 
-    With `on_device`, an array of another library than NumPy stays where it is, as one block.
+    `check` is called with rows before long work begins. With `on_device`, an array of another library than NumPy stays
+    where it is, as one block.
     """
     # Validation writes the number and names of columns to the estimator it is given: to this copy.
     probe = copy.copy(estimator)
@@ -336,11 +341,11 @@ def open_feed(estimator: BaseEstimator, X: Rows, *, min_features: int = 1, on_de
             feed = SourceFeed(open_rows(x), in_memory=True)
     found: Feed
     if feed is None:
-        estimator._check_parameters(x)
+        check(x)
         found = ArrayFeed(x, rng)
     else:
-        feed.draw(estimator, rng)
-        estimator._check_parameters(feed.rows)
+        feed.draw(estimator, check, rng)
+        check(feed.rows)
         found = feed
     found.columns = Columns(probe.n_features_in_, getattr(probe, "feature_names_in_", None))
     return found

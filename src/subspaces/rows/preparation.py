@@ -9,6 +9,7 @@ import numpy as np
 from subspaces._core.arrays import Array, Labels, like, unit_rows
 from subspaces._core.blocks import row_blocks
 from subspaces._core.pca import n_used_directions, principal_directions, scatter
+from subspaces._core.validation import is_auto, unless_auto
 from subspaces.flats.flats import Flats
 from subspaces.rows.moments import Moments
 
@@ -54,6 +55,15 @@ class RowOptions:
     center: bool | None = None  # None centres if the mean is farther from the origin than chance explains
     max_columns: int | None = MAX_COLUMNS  # None never projects
     min_columns: int = 2
+
+    @classmethod
+    def for_dimension(
+        cls, dim: int | None, *, center: bool | str = "auto", max_columns: int | str | None = "auto"
+    ) -> RowOptions:
+        """Options for flats of a given dimension; None if it is still to be chosen."""
+        if is_auto(max_columns):
+            max_columns = max(MAX_COLUMNS, 2 * (dim or 0))
+        return cls(unless_auto(center), max_columns, 1 + (dim or 1))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
-from subspaces._core.validation import is_auto
+from subspaces._core.validation import is_auto, unless_auto
+from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import PreparedRows, RowOptions, RowPreparation, prepare
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.decisions import flats_decision
@@ -35,15 +37,15 @@ from subspaces.selection.thresholds import (
 from subspaces.spectral.partition import at_most, vector_counts
 
 
-def choose(rows: PreparedRows | ArrayLike, asked: Asked | None = None, random_state: Any = None) -> Setting:
+def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: Any = None) -> Setting:
     """Choose everything that `asked` leaves open, without labels.
 
     Values that are given are not varied; if all are given, this returns at once. `FLS.fit` calls it before `cluster`.
 
     Parameters
     ----------
-    rows : PreparedRows or array-like of shape (n, p)
-        An array is prepared as `FLS` does by default.
+    rows : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
+        They are centred and projected as `FLS` does by default. `FLS.fit` passes `PreparedRows`.
     asked : Asked, default=None
         Parameters of `FLS`; None leaves all of them open.
     random_state : int, RandomState instance or None, default=None
@@ -62,10 +64,14 @@ def choose(rows: PreparedRows | ArrayLike, asked: Asked | None = None, random_st
     >>> setting.landmarks.flats.dim
     2
     """
-    rng = check_random_state(random_state)
     asked = Asked() if asked is None else asked
     if not isinstance(rows, PreparedRows):
-        rows = prepare(np.asarray(rows), RowOptions())
+        options = RowOptions.for_dimension(_whole_number(asked.subspace_dim))
+        check = partial(asked.check, max_columns=options.max_columns)
+        feed = open_feed(_Chooser(random_state), rows, check, min_features=2)
+        rows, random_state = prepare(feed.rows, options, feed.moments), feed.rng
+    rng = check_random_state(random_state)
+    progress.stage("choosing", f"choosing parameters on {len(rows.rows):,} rows")
     decisions = [] if not is_auto(asked.n_clusters) else [_choose_n_clusters(rows, asked, rng)]
     n_clusters = int(decisions[0].chosen["n_clusters"] if decisions else asked.n_clusters)
     search = choose_setting(
@@ -89,6 +95,18 @@ def choose(rows: PreparedRows | ArrayLike, asked: Asked | None = None, random_st
         n_draws=None if is_auto(asked.n_draws) else int(asked.n_draws),
         choice=Choice(tuple(decisions)),
     )
+
+
+class _Chooser(BaseEstimator):  # type: ignore[misc]
+    """The estimator that `open_feed` validates rows for if there is no other."""
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+
+def _whole_number(value: Any) -> int | None:
+    """`value` if it is a whole number; anything else is checked later, or left to the choice."""
+    return int(value) if isinstance(value, int | np.integer) else None
 
 
 def _choose_n_clusters(rows: PreparedRows, asked: Asked, rng: np.random.RandomState) -> Decision:
@@ -161,8 +179,3 @@ def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int,
 def landmark_count(n_rows: int) -> int:
     """Default number of landmarks: all rows if there are hardly more."""
     return n_rows if n_rows <= LANDMARK_REACH * N_LANDMARKS else N_LANDMARKS
-
-
-def unless_auto(value: Any) -> Any:
-    """`value`, or None if it is "auto"."""
-    return None if is_auto(value) else value

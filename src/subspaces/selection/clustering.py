@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import Array, Indices, Labels
-from subspaces.features.described import DenseBlocks, Described
+from subspaces.features.psi import DenseBlocks, RowFeatures
 from subspaces.selection.partition import PartitionChoice, choose_partition
 from subspaces.selection.thresholds import N_STARTS, N_STARTS_EACH
 from subspaces.spectral.kernel_graph import best_plain_partition
@@ -42,23 +42,23 @@ class Clustering:
 
 
 def cut(
-    described: Described, spectrum: Spectrum, rows: Array, setting: CutSetting, rng: np.random.RandomState
+    row_features: RowFeatures, spectrum: Spectrum, rows: Array, setting: CutSetting, rng: np.random.RandomState
 ) -> Clustering:
     """Cut the embedding of prepared rows (n, q) into clusters.
 
     Dense psi is cut by k-means, as in the paper. Partitions of sparse psi are compared on the graph between rows and
     landmarks, unless the setting is `plain`.
     """
-    if isinstance(described.psi, DenseBlocks):
-        return _cut_dense(described, described.psi, spectrum, setting, rng)
-    psi, distances = described.psi, described.distances
+    if isinstance(row_features.psi, DenseBlocks):
+        return _cut_dense(row_features, row_features.psi, spectrum, setting, rng)
+    psi, distances = row_features.psi, row_features.distances
     inliers = np.arange(len(rows)) if distances is None else inlier_rows(distances, rows)
     choice = None
     if setting.plain:
         partition = plain_partition(embed(psi, spectrum), setting.n_clusters, n_starts=N_STARTS, rng=rng)
     else:
         # If every row is a landmark, refinement would only confirm labels: a row is its own landmark.
-        polish = described.features.n_components < len(rows)
+        polish = row_features.features.n_components < len(rows)
         choice = choose_partition(
             psi,
             spectrum,
@@ -72,11 +72,11 @@ def cut(
         )
         partition = choice.winner
     labels = assign(psi, spectrum, partition)
-    return Clustering(described.features, psi, inliers, distances, spectrum, choice, partition, labels)
+    return Clustering(row_features.features, psi, inliers, distances, spectrum, choice, partition, labels)
 
 
 def _cut_dense(
-    described: Described, psi: DenseBlocks, spectrum: Spectrum, setting: CutSetting, rng: np.random.RandomState
+    row_features: RowFeatures, psi: DenseBlocks, spectrum: Spectrum, setting: CutSetting, rng: np.random.RandomState
 ) -> Clustering:
     embedding, degrees, distances = psi.embedded(spectrum)
     partition = best_plain_partition(
@@ -90,4 +90,4 @@ def _cut_dense(
     )
     labels = assign_embedded(embedding, partition)
     everyone = np.arange(len(labels))
-    return Clustering(described.features, psi, everyone, distances, spectrum, None, partition, labels, psi.tie)
+    return Clustering(row_features.features, psi, everyone, distances, spectrum, None, partition, labels, psi.tie)

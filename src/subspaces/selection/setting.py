@@ -1,4 +1,4 @@
-"""What a user asked FLS for, and the setting that is left when everything else has been chosen."""
+"""Parameters that a user gave, and the setting after everything else has been chosen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array, Indices
+from subspaces._core.validation import (
+    check_integer,
+    check_n_clusters,
+    check_option,
+    check_positive,
+    check_sigma,
+    is_auto,
+)
 from subspaces.features import SubspaceFeatures
-from subspaces.flats.neighborhoods import Beta2
+from subspaces.features.base import check_landmark_choice
+from subspaces.flats.neighborhoods import Beta2, as_neighborhood
+from subspaces.rows.preparation import prepared_columns
 from subspaces.selection.clustering import CutSetting
+from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
 from subspaces.selection.search import FlatSetting
 from subspaces.selection.thresholds import FEWER_LANDMARKS
@@ -36,6 +47,33 @@ class Asked:
     n_draws: int | str = "auto"
     max_clusters: int = 10
 
+    def check(self, x: Array, *, max_columns: int | None) -> None:
+        """Raise if the parameters do not suit rows of the shape and dtype of `x`, projected on `max_columns`."""
+        check_integer("max_clusters", self.max_clusters, low=1)
+        if not is_auto(self.n_clusters):
+            check_n_clusters(self.n_clusters, x)
+        for name in ("n_components", "n_landmarks"):
+            if not is_auto(getattr(self, name)):
+                check_integer(name, getattr(self, name), low=1)
+        if not is_auto(self.n_draws):
+            check_integer("n_draws", self.n_draws, low=1, hint='give a number or "auto"')
+        if not is_auto(self.subspace_dim):
+            n, p = x.shape
+            dim = check_integer("subspace_dim", self.subspace_dim, low=1)
+            hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
+            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, max_columns) - 1, hint=hint)
+        if not is_auto(self.sigma):
+            check_sigma(self.sigma, x.dtype)
+        if not is_auto(self.n_nearest) and self.n_nearest is not None:
+            check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
+        check_positive("power", self.power)
+        for name in ("affine", "normalize"):
+            check_option(name, getattr(self, name), (True, False, "auto"))
+        check_option("assign", self.assign, KINDS)
+        check_landmark_choice(self.landmarks, x)
+        if not is_auto(self.neighborhood):
+            as_neighborhood(self.neighborhood)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LandmarkSetting:
@@ -48,6 +86,11 @@ class LandmarkSetting:
     sigma: float | str
     power: float
     trim: bool | float  # as in `SubspaceFeatures`
+
+    @property
+    def count(self) -> int:
+        """Number of landmark points."""
+        return self.n_landmarks if isinstance(self.landmarks, str) else len(self.landmarks)
 
     def features(self, rng: np.random.RandomState) -> SubspaceFeatures:
         """The feature map that makes them, not fitted yet."""

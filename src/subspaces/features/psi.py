@@ -47,8 +47,8 @@ class Summed(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Described:
-    """Rows described by a feature map: psi, sparse or in blocks, and what the map reports about each row."""
+class RowFeatures:
+    """psi of rows under a fitted feature map, sparse or in blocks, and their distances to the nearest landmarks."""
 
     features: FeatureMap
     psi: csr_matrix | DenseBlocks  # (n, D)
@@ -60,28 +60,26 @@ class Described:
         return self.psi.tie if isinstance(self.psi, DenseBlocks) else 0.0
 
 
-def describe_rows(features: FeatureMap, rows: Array) -> Described:
+def compute_psi(features: FeatureMap, rows: Array) -> RowFeatures:
     """psi of prepared rows (n, q): in memory if the map is sparse, else computed again in each pass."""
     if not features.is_sparse:
         tie = smallest_tie(lambda: features.blocks(rows)) if features.is_signed else 0.0
-        return Described(features, DenseBlocks(features, rows, tie))
+        return RowFeatures(features, DenseBlocks(features, rows, tie))
     blocks, distances = zip(*features.described_blocks(rows), strict=True)
-    return Described(features, stack(blocks), None if distances[0] is None else np.concatenate(distances))
+    return RowFeatures(features, stack(blocks), None if distances[0] is None else np.concatenate(distances))
 
 
-def leading_vectors(
-    described: Described, n_vectors: int, *, feed: Summed, prepare: Callable[[Array], Array]
-) -> Spectrum:
+def leading_vectors(found: RowFeatures, n_vectors: int, *, feed: Summed, prepare: Callable[[Array], Array]) -> Spectrum:
     """Leading eigenvectors of the normalised kernel matrix of all rows.
 
-    If the described rows are a sample, the sums run over all blocks of `feed`, whose rows `prepare` prepares.
+    If the rows are a sample, the sums run over all blocks of `feed`, whose rows `prepare` prepares.
     """
-    psi = described.psi
+    psi = found.psi
     if isinstance(psi, DenseBlocks):
         return _dense_spectrum(psi, n_vectors, feed, prepare)
     if not feed.is_sampled:
         return compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
-    blocks = FeatureBlocks(prepare, described.features)
+    blocks = FeatureBlocks(prepare, found.features)
     total, gram = feed.sum(partial(balanced_sums_of, psi=blocks), "products")
     return spectrum_of_sums(total, gram, n_vectors, balanced=True, dtype=psi.dtype)
 
