@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from subspaces._core import progress
+from subspaces._core import threads as threads_module
 from subspaces._core.progress import Event
 
 
@@ -29,14 +30,11 @@ def test_listeners_get_events():
     ]
 
 
-def test_events_of_threads():
+def test_events_of_worker_threads(monkeypatch):
+    monkeypatch.setattr(threads_module, "n_threads", lambda: 2)
     events = []
     with progress.listening(events.append):
-        threads = [threading.Thread(target=progress.note, args=(str(i),)) for i in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        threads_module.mapped(lambda i: progress.note(str(i)), range(8))
     assert {event.detail for event in events} == {str(i) for i in range(8)}
 
 
@@ -101,3 +99,23 @@ def test_a_terminal_gets_a_bar_that_is_removed(monkeypatch, capsys):
     assert captured.out == ""
     assert "3 clusters" in captured.err
     assert captured.err.endswith("\x1b[2K")
+
+
+def test_threads_do_not_receive_events_of_each_other():
+    ready = threading.Barrier(2)
+    seen = {}
+
+    def work(name):
+        events = []
+        with progress.listening(events.append):
+            ready.wait()
+            progress.stage(name)
+            ready.wait()
+        seen[name] = [event.stage for event in events]
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {"one": ["one"], "two": ["two"]}

@@ -55,7 +55,9 @@ class TestPlan:
         assert "labels 400 MB" in text
         assert "sums over all rows" in text
 
-    @pytest.mark.parametrize(("shape", "name"), [((0, 80), "n=0"), ((10, 1), "p=1"), ((-5, 80), "n=-5")])
+    @pytest.mark.parametrize(
+        ("shape", "name"), [((0, 80), "n_rows=0"), ((10, 1), "n_columns=1"), ((-5, 80), "n_rows=-5")]
+    )
     def test_impossible_shapes(self, shape, name):
         with pytest.raises(ValueError, match=name):
             FLS.plan(*shape)

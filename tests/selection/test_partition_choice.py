@@ -15,13 +15,14 @@ from subspaces.metrics import clustering_accuracy
 from subspaces.selection import partition as module
 from subspaces.selection.partition import choose_partition, joined_partitions
 from subspaces.selection.thresholds import MIN_CLUSTER_ROWS
-from subspaces.spectral.joins import SMALL_CLUSTER, part_graphs
+from subspaces.spectral.joins import part_graphs
 from subspaces.spectral.partition import (
     Partition,
     assign,
     vector_counts,
 )
 from subspaces.spectral.spectrum import compute_spectrum, embed
+from subspaces.spectral.thresholds import SMALL_CLUSTER
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 10_000)

@@ -33,7 +33,7 @@ def joined(sizes, *, strength, seed=0):
 
 @pytest.mark.parametrize("n", [120, 700])
 def test_vectors_span_those_of_the_normalised_laplacian(n, monkeypatch):
-    monkeypatch.setattr(graph, "TIE", 0.0)
+    monkeypatch.setattr(graph, "GRAPH_TIE", 0.0)
     weights, _ = joined([n // 3] * 3, strength=0.2)
     ours = graph.spectral_vectors(weights, 3, rng=np.random.RandomState(0))
     _, exact = reference_codes.normalised_laplacian_vectors(weights.toarray(), 3)
@@ -42,7 +42,7 @@ def test_vectors_span_those_of_the_normalised_laplacian(n, monkeypatch):
 
 def test_ties_are_weights_between_all_nodes():
     weights, _ = joined([30, 30], strength=0.2)
-    tie = graph.TIE * weights.sum() / 60 / 60
+    tie = graph.GRAPH_TIE * weights.sum() / 60 / 60
     ours = graph.spectral_vectors(weights, 2, rng=np.random.RandomState(0))
     _, exact = reference_codes.normalised_laplacian_vectors(weights.toarray() + tie, 2)
     np.testing.assert_allclose(principal_angles(ours, exact), 0, atol=1e-6)

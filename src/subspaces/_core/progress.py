@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,7 +32,8 @@ class Event:
 
 
 Listener = Callable[[Event], None]
-_listeners: list[Listener] = []
+# Per context, so that two fits in two threads do not receive each other's events.
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
 
 
 def stage(name: str, detail: str = "") -> None:
@@ -52,12 +54,12 @@ def note(detail: str) -> None:
 
 @contextlib.contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Pass all events to `listener`, from any thread, until the context ends."""
-    _listeners.append(listener)
+    """Pass the events of this thread, or asynchronous task, to `listener` until the context ends."""
+    before = _listeners.set((*_listeners.get(), listener))
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        _listeners.reset(before)
 
 
 @contextlib.contextmanager
@@ -71,9 +73,10 @@ def shown(verbose: int) -> Iterator[None]:
 
 
 def _emit(event: Event) -> None:
-    if not _listeners:
+    listeners = _listeners.get()
+    if not listeners:
         logger.debug("%s", event.detail)
-    for listener in tuple(_listeners):
+    for listener in listeners:
         listener(event)
 
 

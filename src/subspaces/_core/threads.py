@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import copy_context
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -83,7 +84,7 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
     for item in items:
         queue.put(item)
 
-    def work(_: int = 0) -> None:
+    def work() -> None:
         with one_thread(), _emptied_on_error(queue):
             function = make()
             while True:
@@ -98,8 +99,10 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
         work()
         return
     with one_thread(), ThreadPoolExecutor(n_workers) as pool, _emptied_on_error(queue):
-        # The list raises the errors of the workers.
-        list(pool.map(work, range(n_workers)))
+        # Copies of the context, so that listeners of progress receive the events of workers.
+        futures = [pool.submit(copy_context().run, work) for _ in range(n_workers)]
+        for future in futures:
+            future.result()
 
 
 @contextmanager

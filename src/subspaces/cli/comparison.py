@@ -27,7 +27,7 @@ from subspaces.cli.rows import Prepared, fit_rows, known_rows, sample
 from subspaces.cli.targets import put_folder, working_folder
 from subspaces.cli.values import LARGEST_SEED
 from subspaces.metrics import adjusted_rand, residual_share
-from subspaces.rows.feed import FIT_ROWS
+from subspaces.rows.thresholds import FIT_ROWS
 
 # Residuals are compared at this dimension if neither --dim nor a model gives one.
 DIM = 3

@@ -21,7 +21,7 @@ from subspaces.cli.columns import column_of, columns_of
 from subspaces.cli.console import Console
 from subspaces.cli.watched import WatchedRows
 from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table, unusual_columns
-from subspaces.rows.feed import FIT_ROWS, SAMPLE_SHARE
+from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
 
 # Reports and figures use at most this many of the rows that are not in memory.
 SAMPLE_ROWS = 20_000

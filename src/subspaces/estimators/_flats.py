@@ -1,4 +1,4 @@
-"""What KFlats and LBF share: labels by the nearest of K flats, and the choice of K and the dimension."""
+"""Base of KFlats and LBF: labels by the nearest of K flats, and the choice of K and the dimension."""
 
 from __future__ import annotations
 

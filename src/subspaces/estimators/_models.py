@@ -1,4 +1,4 @@
-"""What a fit leaves behind to label new rows: frozen objects, one for each way to do it.
+"""Models that label new rows: frozen objects, one for each way to do it.
 
 A model takes checked rows (b, p) in the coordinates and the array library of the user. It holds nothing about single
 rows of the fit, so it can be sent to workers and written to a file.

@@ -1,4 +1,4 @@
-"""What SSC and SSSC share: rows are coded on each other, and the graph of their codes is cut."""
+"""Base of SSC and SSSC: rows are coded on each other, and the graph of their codes is cut."""
 
 from __future__ import annotations
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
-from scipy.spatial.distance import cdist
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, inverse, unit_rows
-from subspaces._core.threads import one_thread
+from subspaces._core.arrays import Array, unit_rows
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.estimators._base import EmbeddingClusterer, check_n_components
 from subspaces.estimators._models import CentroidModel
@@ -18,22 +15,11 @@ from subspaces.features.bandwidth import check_scale
 from subspaces.features.exact import gaussian_kernel
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import prepare_rows
+from subspaces.spectral.centroids import centroid_count, choose_centroids, dense_spectrum, scaled_affinity
 from subspaces.spectral.kernel_graph import best_plain_partition
-from subspaces.spectral.kmeans import lloyd, nearest_centers
+from subspaces.spectral.kmeans import nearest_centers
 from subspaces.spectral.partition import assign_embedded, vector_counts
-
-# Largest number of centroids, rows for each of them, and smallest number, for n_centroids="auto". No kept study.
-MAX_CENTROIDS = 1000
-ROWS_PER_CENTROID = 5
-FEW_CENTROIDS = 50
-# Steps of k-means. No kept study.
-LLOYD_STEPS = 20
-# The scale of a point is its distance to this neighbour (Zelnik-Manor and Perona, 2004).
-SCALE_NEIGHBOR = 7
-# Weight added to every pair of points, as a share of the mean affinity. No kept study.
-TIE = 1e-3
-# Starts of k-means on the embedding. No kept study.
-N_STARTS = 10
+from subspaces.spectral.thresholds import CENTROID_STARTS
 
 
 class KASP(EmbeddingClusterer):
@@ -129,7 +115,7 @@ class KASP(EmbeddingClusterer):
             counts = vector_counts(self.n_clusters) if is_auto(self.n_components) else [int(self.n_components)]
             values, vectors, degrees = dense_spectrum(affinity, max(counts))
             partition = best_plain_partition(
-                vectors, degrees, values, self.n_clusters, counts=counts, n_starts=N_STARTS, rng=feed.rng
+                vectors, degrees, values, self.n_clusters, counts=counts, n_starts=CENTROID_STARTS, rng=feed.rng
             )
             centroid_labels = assign_embedded(vectors, partition)
             embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(centroids.dtype)
@@ -151,7 +137,7 @@ class KASP(EmbeddingClusterer):
         """Number of centroids for `n` rows."""
         if not is_auto(self.n_centroids):
             return min(n, int(self.n_centroids))
-        return min(n, max(FEW_CENTROIDS, 5 * self.n_clusters, min(n // ROWS_PER_CENTROID, MAX_CENTROIDS)))
+        return centroid_count(n, self.n_clusters)
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
@@ -167,42 +153,3 @@ def centroid_affinity(centroids: Array, sigma: float | str) -> Array:
     if is_auto(sigma):
         return scaled_affinity(centroids)
     return gaussian_kernel(centroids, centroids, sigma=float(sigma))
-
-
-def choose_centroids(x: Array, count: int, rng: np.random.RandomState) -> Array:
-    """Distinct centres of k-means on all rows of `x` (n, p), at most `count`: (m, p)."""
-    if count >= len(x):
-        return np.unique(x, axis=0)
-    start = x[rng.choice(len(x), count, replace=False)]
-    # Copies of a centre would count as neighbours of each other.
-    return np.unique(lloyd(x, start[None], max_iter=LLOYD_STEPS).points[0], axis=0)
-
-
-def scaled_affinity(points: Array) -> Array:
-    """exp(-|x_i - x_j|^2 / (s_i s_j)) for distinct points (m, p), s the distance to a near neighbour: (m, m).
-
-    A scale per point suits clusters of different density (Zelnik-Manor and Perona, NIPS 2004).
-    """
-    distances = cdist(points, points)
-    scales = np.sort(distances, axis=1)[:, min(SCALE_NEIGHBOR, len(points) - 1)]
-    with np.errstate(under="ignore"):
-        scaled = distances / np.where(scales > 0, scales, 1)
-        return np.exp(-scaled * scaled.T)
-
-
-def dense_spectrum(affinity: Array, count: int) -> tuple[Array, Array, Array]:
-    """Leading eigenvalues (q,) and eigenvectors (m, q) of a normalised affinity (m, m), and its degrees (m,).
-
-    The trivial eigenvector, the root of the degrees, is left out; q is `count`, or m if that is less.
-    """
-    # Weak ties between all points order the pieces of a disconnected graph: large ones come first.
-    affinity = affinity + TIE * affinity.mean()
-    degrees = affinity.sum(axis=1)
-    scale = inverse(degrees, 0.5)
-    trivial = np.sqrt(degrees / degrees.sum())
-    # Subtracted twice, so that its eigenvalue becomes -1: at zero it would mix with the null space.
-    matrix = affinity * scale[:, None] * scale - 2 * np.outer(trivial, trivial)
-    size = len(matrix)
-    with one_thread():
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[max(0, size - count), size - 1])
-    return np.maximum(values[::-1], 0), np.ascontiguousarray(vectors[:, ::-1]), degrees

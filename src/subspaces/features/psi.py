@@ -31,9 +31,9 @@ from subspaces.spectral.spectrum import (
 )
 
 R = TypeVar("R")
-# Rows that one thread sums.
+# Rows that one thread sums. Speed only, beyond rounding.
 GROUP_ROWS = 8192
-# Dense psi that is kept in memory between passes.
+# Dense psi that is kept in memory between passes. Speed only.
 KEPT_BYTES = 256 * 2**20
 
 

@@ -43,13 +43,8 @@ from subspaces.rows.moments import Moments, block_sums, moments_of_sums
 from subspaces.rows.open import is_source, open_rows
 from subspaces.rows.prefetch import prefetched
 from subspaces.rows.source import FeedOptions, RowSource
+from subspaces.rows.thresholds import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 
-# All decisions are made on at most this many rows; the others take part in sums and are labelled. No kept study.
-FIT_ROWS = 100_000
-# A sample of rows that are not in memory takes at most this share of the memory limit, because rows are copied,
-# projected and scaled; but it has at least LEAST_ROWS rows. No kept study.
-SAMPLE_SHARE = 8
-LEAST_ROWS = 1000
 # Moments are summed about the mean of this many rows: near the mean of all rows, sums of squares lose no digits.
 ORIGIN_ROWS = 1000
 NO_ROWS = "X has no rows: a minimum of 1 is required."
@@ -160,7 +155,7 @@ class BlockFeed(Feed):
 
     @abstractmethod
     def _known_rows(self) -> int | None:
-        """The number of rows; None if only a pass over them can tell."""
+        """The number of rows; None if it takes a pass over them to count them."""
 
     @abstractmethod
     def _first_rows(self, count: int) -> Array:

@@ -15,8 +15,8 @@ from subspaces._core.validation import check_integer
 from subspaces.flats.distances import nearest
 from subspaces.flats.flats import Flats
 from subspaces.rows.checks import block_dtype
-from subspaces.rows.feed import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 from subspaces.rows.memory import BLOCK_BYTES, BLOCK_SHARE, parse_bytes
+from subspaces.rows.thresholds import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
 
 # Rows on which the speed of this machine is measured, and the shortest measurement.
 TRIAL_ROWS = 2048
@@ -90,8 +90,8 @@ def make_plan(
     memory_limit: int | str = "1GB",
 ) -> Plan:
     """The plan of a fit of `n_rows` rows with these settings."""
-    n = check_integer("n", n_rows, low=1)
-    p = check_integer("p", n_columns, low=2)
+    n = check_integer("n_rows", n_rows, low=1)
+    p = check_integer("n_columns", n_columns, low=2)
     kind = block_dtype(np.dtype(dtype), "dtype")
     limit = parse_bytes(memory_limit)
     width = p if max_columns is None else min(p, max_columns)

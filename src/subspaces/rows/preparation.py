@@ -12,13 +12,7 @@ from subspaces._core.pca import n_used_directions, principal_directions, scatter
 from subspaces._core.validation import is_auto, unless_auto
 from subspaces.flats.flats import Flats
 from subspaces.rows.moments import Moments
-
-# Rows of more columns are projected on their leading principal directions: the rest is mostly noise. study_regime.
-MAX_COLUMNS = 80
-# A mean farther from the origin than this many standard errors is an offset of the measurement, which is removed; a
-# mean nearer than the second number shows that the rows were centred before. study_regime.
-FAR_OFFSET = 4.0
-NEAR_OFFSET = 0.01
+from subspaces.rows.thresholds import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
 - `partition`: which cut of the graph; `clustering`: one clustering of the rows; `whole_flats`: K flats instead of a cut
 - `confidence`, `voting`, `consensus`: whether other landmarks agree
 - `record`, `record_text`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
-- `thresholds`: all numbers that change results
+- `thresholds`: all numbers of this room that change results
 """
 
 from subspaces.selection.choosing import choose

@@ -72,7 +72,7 @@ def half_opinions(
     counts = few_vector_counts(n_clusters)
     halves = np.array_split(rng.permutation(n_landmarks), [n_landmarks // 2])
 
-    def say(draw_of_half: tuple[Indices, np.random.RandomState]) -> Array:
+    def opinion_of(draw_of_half: tuple[Indices, np.random.RandomState]) -> Array:
         half, own = draw_of_half
         weights = row_stochastic(columns[:, np.sort(half)].tocsr())
         known = np.asarray(weights.sum(axis=1)).ravel() > 0
@@ -95,7 +95,7 @@ def half_opinions(
         found = matched(draw.labels[sample], assign(seen, spectrum, partition), n_clusters)
         return opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters)))
 
-    return mapped(say, zip(halves, generators(rng, len(halves)), strict=True))
+    return mapped(opinion_of, zip(halves, generators(rng, len(halves)), strict=True))
 
 
 def confidence(
@@ -111,14 +111,14 @@ def confidence(
     The opinion of all landmarks `together` (n, K) counts for each row, but not for the overall agreement, because the
     labels come from it. If the labels were `voted` by the opinions, these are compared with each other.
     """
-    heard = [*opinions] if together is None else [*opinions, together]
-    own = np.mean([each[np.arange(len(labels)), labels] for each in heard], axis=0)
+    counted = [*opinions] if together is None else [*opinions, together]
+    own = np.mean([each[np.arange(len(labels)), labels] for each in counted], axis=0)
     # A row without landmarks in a half has no opinion there and is left out.
     known = inliers[np.min([np.ptp(each[inliers], axis=1) for each in opinions], axis=0) > 0]
     if len(known) == 0:
         known = inliers
-    said = [each[known].argmax(axis=1) for each in opinions]
-    pairs = combinations(said, 2) if voted else [(labels[known], each) for each in said]
+    others = [each[known].argmax(axis=1) for each in opinions]
+    pairs = combinations(others, 2) if voted else [(labels[known], each) for each in others]
     overall = float(np.mean([labels_agreement(*pair) for pair in pairs]))
     return Confidence(own.astype(opinions[0].dtype), overall)
 

@@ -1,4 +1,4 @@
-"""Would other landmarks give the same clusters, and if not, which clusters do most of them give?"""
+"""Agreement between clusterings from different landmarks, and the labels that most of them give."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The choice of a partition: candidates from k-means and from joined parts, compared without labels.
 
-Two figures compare them: modularity (`modularity.py`), the finer one, which prefers clusters of equal size, and
-separation (`joins.py`), the coarser one, which cuts weak joins whatever the sizes. The partition of the largest
+Two figures compare them: modularity (spectral/modularity.py), the finer one, which prefers clusters of equal size, and
+separation (spectral/joins.py), the coarser one, which cuts weak joins whatever the sizes. The partition of the largest
 modularity wins unless another is clearly better separated.
 """
 
@@ -28,7 +28,6 @@ from subspaces.selection.thresholds import (
     SURE_AGREEMENT,
 )
 from subspaces.spectral.joins import (
-    SMALL_CLUSTER,
     PartGraph,
     join_by_modularity,
     join_by_strength,
@@ -38,9 +37,6 @@ from subspaces.spectral.joins import (
 from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.modularity import cluster_shares, modularity, modularity_terms
 from subspaces.spectral.partition import (
-    DIGITS,
-    MAX_FIT_ROWS,
-    TRIAL_ROUNDS,
     Partition,
     assign,
     assign_embedded,
@@ -51,6 +47,7 @@ from subspaces.spectral.partition import (
     settle,
 )
 from subspaces.spectral.spectrum import Spectrum, embed
+from subspaces.spectral.thresholds import DIGITS, MAX_FIT_ROWS, SMALL_CLUSTER, TRIAL_ROUNDS
 
 # What a good partition is: the largest modularity, the best separation, or whichever the rows support.
 KINDS = ("auto", "balanced", "density")

@@ -36,8 +36,12 @@ from subspaces.selection.thresholds import (
     SAMPLE_LANDMARKS,
     SAMPLE_NEAREST,
     SAMPLE_ROWS,
+    SEARCH_STARTS,
+    SMALLEST_LIMIT,
     SURE_AGREEMENT,
+    TIGHT,
     UNEVEN_MARGIN,
+    WIDE,
 )
 from subspaces.spectral.landmarks import choose_landmarks
 from subspaces.spectral.partition import few_vector_counts, inlier_rows
@@ -98,11 +102,16 @@ def candidate_settings(
     dims = [dim] if dim is not None else candidate_dims(n_columns)
     if neighborhood is not None:
         return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
-    limit = max(min(8, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
-    pairs = [(d, size) for d in dims for size in (2 * d + 2, 6 * d + 4) if size <= limit]
+    limit = max(min(SMALLEST_LIMIT, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
+    pairs = [(d, size) for d in dims for size in neighborhood_sizes(d) if size <= limit]
     # For a handful of rows: neighbourhoods of all rows would make all flats equal.
-    few = [(d, max(d + 1, min(2 * d + 2, n_rows // 2))) for d in dims]
+    few = [(d, max(d + 1, min(neighborhood_sizes(d)[0], n_rows // 2))) for d in dims]
     return [FlatSetting(d, size, affine, unit) for d, size in pairs or few]
+
+
+def neighborhood_sizes(dim: int) -> tuple[int, int]:
+    """A tight and a wide neighbourhood for flats of a dimension."""
+    return TIGHT[0] * dim + TIGHT[1], WIDE[0] * dim + WIDE[1]
 
 
 def candidate_dims(n_columns: int) -> list[int]:
@@ -364,7 +373,7 @@ def _partition_of(
         inliers,
         n_clusters,
         counts=counts,
-        n_starts=2,
+        n_starts=SEARCH_STARTS,
         polish=False,
         rng=rng,
         kind=kind,

@@ -7,6 +7,13 @@ A number without a study says so.
 # --- Flats: dimension, neighbourhood, linear or affine (search.py) ---
 # Dimensions of landmark flats that are tried. study_flats.
 DIMS = (2, 3, 4, 6, 9)
+# Sizes a d + b of a tight and a wide neighbourhood for flats of dimension d, and the largest size that is always
+# allowed. study_flats.
+TIGHT = (2, 2)
+WIDE = (6, 4)
+SMALLEST_LIMIT = 8
+# Starts of k-means for each trial. No kept study.
+SEARCH_STARTS = 2
 # Size of the sample on which settings are compared, its landmarks, and how many of them describe a row. study_regime.
 SAMPLE_ROWS = 8000
 SAMPLE_LANDMARKS = 700

@@ -1,7 +1,7 @@
 """Several clusterings of the same rows from different landmarks: which is the best, and how they vote.
 
-One set of landmarks can miss a small cluster. The clustering to trust is well separated (`joins.py`) and agrees with
-the others; those that agree with it vote on the label of every row.
+One set of landmarks can miss a small cluster. The clustering to trust is well separated (spectral/joins.py) and agrees
+with the others; those that agree with it vote on the label of every row.
 """
 
 from __future__ import annotations

@@ -14,15 +14,11 @@ from subspaces._core.arrays import Array, Labels, inverse, unit_rows, with_fixed
 from subspaces._core.threads import one_thread
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
-from subspaces.spectral.partition import MAX_FIT_ROWS, at_most
+from subspaces.spectral.partition import at_most
+from subspaces.spectral.thresholds import GRAPH_STARTS, GRAPH_TIE, MAX_FIT_ROWS
 
-# Weight added to every pair of nodes, as a share of the mean degree spread over all nodes. It orders the pieces of a
-# disconnected graph: large ones come first, and a stray node does not become a cluster. benchmarks/study_graph.py.
-TIE = 0.03
 # Up to this many nodes the dense eigenproblem is faster.
 DENSE_NODES = 500
-# Starts of k-means. No kept study.
-N_STARTS = 20
 # Steps of subspace iteration if Lanczos' method does not converge.
 FALLBACK_STEPS = 300
 
@@ -45,7 +41,7 @@ def spectral_labels(
     candidates = []
     for count in counts:
         rows = unit_rows(vectors[:, :count])
-        runs = kmeans(rows[sample], n_clusters, n_starts=N_STARTS, rng=rng)
+        runs = kmeans(rows[sample], n_clusters, n_starts=GRAPH_STARTS, rng=rng)
         candidates.append(nearest_centers(rows, runs.points[int(runs.inertia.argmin())]))
     return max(candidates, key=lambda labels: modularity(cluster_shares(steps, labels, n_clusters)))
 
@@ -55,7 +51,7 @@ def spectral_vectors(affinity: csr_matrix, count: int, *, rng: np.random.RandomS
     n = affinity.shape[0]
     weights = csr_matrix(affinity, dtype=np.float64)
     degrees = np.asarray(weights.sum(axis=1)).ravel()
-    tie = TIE * degrees.mean() / n if degrees.any() else 1.0
+    tie = GRAPH_TIE * degrees.mean() / n if degrees.any() else 1.0
     scale = inverse(degrees + n * tie, 0.5)
 
     def multiply(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,16 +27,7 @@ from subspaces._core.threads import generators, mapped
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares
 from subspaces.spectral.spectrum import Psi
-
-# Parts per cluster and least number of parts, for each way to cut rows into parts. benchmarks/choosing.py.
-PARTS = ((5, 25), (8, 50), (12, 50))
-# Least number of rows per part, on average. No kept study.
-ROWS_PER_PART = 10
-# Weaker joins count as none (e in the formula), and the factor of the entropy. benchmarks/choosing.py.
-WEAK_JOIN = 0.005
-EVENNESS = 0.25
-# Groups smaller than this share of an average cluster do not count as clusters. benchmarks/choosing.py.
-SMALL_CLUSTER = 0.05
+from subspaces.spectral.thresholds import EVENNESS, PART_STEPS, PARTS, ROWS_PER_PART, SMALL_CLUSTER, WEAK_JOIN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +63,7 @@ def part_graphs(
 
 def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
     """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means."""
-    parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=20).points[0])
+    parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS).points[0])
     return np.unique(parts, return_inverse=True)[1].astype(np.int32)
 
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Array, inverse, unit_rows
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares
-from subspaces.spectral.partition import MAX_FIT_ROWS, Partition, at_most, plain_partition
+from subspaces.spectral.partition import Partition, at_most, plain_partition
 from subspaces.spectral.spectrum import Psi, PsiBlocks, Spectrum
+from subspaces.spectral.thresholds import DEGREE_FLOOR, MAX_FIT_ROWS
 
-# Smallest degree of a row, as a share of the mean degree. No kept study.
-DEGREE_FLOOR = 0.1
 # Values that differ by less than this share are equal up to rounding.
 EQUAL = 1e-5
 

@@ -11,10 +11,8 @@ from scipy.sparse import csc_matrix
 from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import in_threads, one_thread
+from subspaces.spectral.thresholds import SEED_ROWS, SEED_ROWS_PER_CENTER
 
-# Starts are chosen among this many rows, or this many per centre; more hardly improve them. No kept study.
-SEED_ROWS = 10_000
-SEED_ROWS_PER_CENTER = 20
 # Up to this many centres, the nearest is found for all rows at once, one centre after another. Speed only.
 FEW_CENTERS = 64
 

@@ -6,10 +6,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array
 from subspaces.spectral.kmeans import move_centers
-
-# Rows per landmark and steps of k-means; more do not improve landmarks (Chen and Cai, AAAI 2011).
-ROWS_PER_LANDMARK = 20
-LLOYD_STEPS = 5
+from subspaces.spectral.thresholds import LLOYD_STEPS, ROWS_PER_LANDMARK
 
 
 def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.RandomState) -> Array:

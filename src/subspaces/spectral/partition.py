@@ -13,16 +13,15 @@ from subspaces.flats.flats import Flats
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, modularity
 from subspaces.spectral.spectrum import AnyPsi, Spectrum, embed, product
-
-# k-means is fitted on at most this many rows; more hardly move its centres. No kept study.
-MAX_FIT_ROWS = 6000
-# Rounds of refinement of every candidate on a sample. benchmarks/study_partition.py.
-TRIAL_ROUNDS = 5
-# Figures equal to this many digits are equal: rounding must not choose between the same partition under two orders of
-# its clusters, or labels would depend on the block size.
-DIGITS = 9
-# Rows farther from every flat than this many deviations do not take part in modularity. No kept study.
-ROW_DEVIATIONS = 3.0
+from subspaces.spectral.thresholds import (
+    DIGITS,
+    MANY_CLUSTERS,
+    MOST_VECTORS_PER_CLUSTER,
+    ROW_DEVIATIONS,
+    TRIAL_ROUNDS,
+    VECTORS_PER_CLUSTER,
+    VECTORS_PER_CLUSTER_OF_MANY,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +86,16 @@ def vector_counts(n_clusters: int) -> list[int]:
     K - 1 separate K clean clusters; clusters of several parts, or directions that cut across them, need more.
     """
     k = n_clusters
-    if k < 20:
-        return sorted({k - 1, k, k + 1, k + 2, k + 4, int(1.6 * k), 2 * k} - {0})
-    return [k - 1, k, k + 2, int(1.25 * k), int(1.6 * k)]
+    more = int(VECTORS_PER_CLUSTER * k)
+    if k < MANY_CLUSTERS:
+        return sorted({k - 1, k, k + 1, k + 2, k + 4, more, MOST_VECTORS_PER_CLUSTER * k} - {0})
+    return [k - 1, k, k + 2, int(VECTORS_PER_CLUSTER_OF_MANY * k), more]
 
 
 def few_vector_counts(n_clusters: int) -> list[int]:
     """Fewer numbers of eigenvectors, enough to compare settings."""
     k = n_clusters
-    return sorted({max(1, k - 1), k + 1, max(2, int(1.6 * k))})
+    return sorted({max(1, k - 1), k + 1, max(2, int(VECTORS_PER_CLUSTER * k))})
 
 
 def refine(partition: Partition, psi: csr_matrix, spectrum: Spectrum, *, n_rounds: int) -> Partition:

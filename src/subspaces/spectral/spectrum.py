@@ -23,6 +23,7 @@ from subspaces._core.arrays import Array, inverse, is_host, like, namespace, wit
 from subspaces._core.threads import one_thread
 from subspaces.spectral.sparse import SparseRows
 
+# The numbers below affect the last digits and the speed of eigenvectors only.
 # Eigenvalues below this many units in the last place of psi are set to zero.
 ROUNDING = 10.0
 # Eigenvectors of float32 psi are computed in float32 if the matrix is at least LARGE_MATRIX wide, LARGE_SHARE times

@@ -1,0 +1,17 @@
+"""Every number of this room that changes results: what it decides, and the kept study that set it."""
+
+# --- Preparation inside an estimator (preparation.py) ---
+# Rows of more columns are projected on their leading principal directions. benchmarks/study_regime.py.
+MAX_COLUMNS = 80
+# A mean farther from the origin than this many standard errors is an offset of the measurement and is removed; a mean
+# nearer than the second number shows that the rows were centred before. benchmarks/study_regime.py.
+FAR_OFFSET = 4.0
+NEAR_OFFSET = 0.01
+
+# --- Sample (feed.py) ---
+# All decisions are made on at most this many rows; the others take part in sums and are labelled. No kept study.
+FIT_ROWS = 100_000
+# A sample of rows that are not in memory takes at most this share of the memory limit, because rows are copied,
+# projected and scaled; but it has at least LEAST_ROWS rows. No kept study.
+SAMPLE_SHARE = 8
+LEAST_ROWS = 1000
