@@ -33,7 +33,7 @@ def study(X: np.ndarray, y: np.ndarray, dim: int, size: int, seed: int) -> dict[
     features = SubspaceFeatures(
         2000, subspace_dim=dim, n_nearest=5, neighborhood=size, affine=False, trim=True, random_state=rng
     ).fit(rows)
-    psi, distances = features.describe(rows)
+    ((psi, distances),) = features.described_blocks(rows)
     inliers = inlier_rows(distances, rows)
     counts = vector_counts(n_clusters)
     spectrum = compute_spectrum(lambda: iter((psi,)), max(counts), balanced=True)

@@ -176,8 +176,10 @@ class TestSparse:
     def test_description_adds_the_distance_to_the_nearest(self, features, n_nearest):
         X = rows()
         fitted = clone(features).set_params(n_nearest=n_nearest).fit(X)
-        psi, distances = fitted.describe(X)
-        np.testing.assert_array_equal(dense(psi), dense(fitted.transform(X)))
+        blocks = list(fitted.described_blocks(X))
+        psi = np.concatenate([dense(each) for each, _ in blocks])
+        distances = np.concatenate([each for _, each in blocks])
+        np.testing.assert_array_equal(psi, dense(fitted.transform(X)))
         np.testing.assert_allclose(distances, np.sqrt(self.table(fitted, X).min(axis=1)), atol=1e-7)
         blocks = list(fitted.described_blocks(X, block_rows=9))
         np.testing.assert_allclose(np.concatenate([block for _, block in blocks]), distances, atol=1e-12)

@@ -66,6 +66,14 @@ ALL_MAPS = {
     "nystrom": NystromFeatures(15, random_state=0),
     "custom": CustomFeatures(half_space, normal_draws, 30, random_state=0),
 }
+# Parameters that are refused after landmarks or points have been drawn.
+LATE_FAILURES = {
+    FourierFeatures: ("kernel", lambda shape, rng: np.zeros(3)),
+    LandmarkFeatures: ("sigma", -1.0),
+    SubspaceFeatures: ("sigma", -1.0),
+    NystromFeatures: ("kernel", lambda X, Y: np.full((len(X), len(Y)), np.nan)),
+    CustomFeatures: ("function", lambda X, points: np.zeros(3)),
+}
 every_map = pytest.mark.parametrize("features", ALL_MAPS.values(), ids=ALL_MAPS)
 
 
@@ -135,6 +143,19 @@ class TestEveryMap:
         before = x.copy()
         clone(features).fit(x).transform(x)
         np.testing.assert_array_equal(x, before)
+
+    def test_a_fit_that_fails_leaves_the_map_as_it_was(self, features):
+        x = rows()
+        fitted = clone(features).fit(x)
+        before, attributes = dense(fitted.transform(x)), set(vars(fitted))
+        for name, value in (("n_components", 0), LATE_FAILURES[type(features)]):
+            good = fitted.get_params()[name]
+            with pytest.raises((ValueError, TypeError)):
+                fitted.set_params(**{name: value}).fit(rows(50, 5, seed=1))
+            fitted.set_params(**{name: good})
+            assert fitted.n_features_in_ == 4
+            assert set(vars(fitted)) == attributes
+            np.testing.assert_array_equal(dense(fitted.transform(x)), before)
 
 
 FEW = rows(8, 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,20 @@ from subspaces.spectral.spectrum import Psi
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base class of feature maps. Subclasses define `_draw` and `_function`; `CustomFeatures` is a simpler way."""
+    """Base class of feature maps: psi(x) = (f(x, y_1), ..., f(x, y_D)) / sqrt(D) for drawn points y_1, ..., y_D.
+
+    Subclasses define `_draw`, which draws the points and returns D, and `_function`, which returns psi, including the
+    factor 1 / sqrt(D), so that inner products of psi are means over the points and approximate the kernel.
+    `CustomFeatures` is a simpler way to use a function and a measure of your own.
+
+    Three properties describe psi to the estimators. The defaults are always correct; override them
+
+    - `is_signed` with False if no feature is negative, as for Gaussians: degrees of rows are then positive, and no
+      constant is added to the kernel;
+    - `is_sparse` with True if psi is a CSR matrix without negative entries whose rows sum to one, instead of the factor
+      1 / sqrt(D), as for the weights of nearest landmarks: the matrix is then kept in memory;
+    - `in_threads` with True if several threads may call the function at the same time, as those of this library may.
+    """
 
     n_components: int
     random_state: Any
@@ -51,10 +65,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """psi as a function of a block of rows (b, p); precomputes what depends on the drawn points alone."""
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Draw the points y_1, ..., y_D. `X` (n, p) gives the number of columns and, for some measures, the points."""
-        x = check_rows(self, X, reset=True)
+        """Draw the points y_1, ..., y_D. `X` (n, p) gives the number of columns and, for some measures, the points.
+
+        A fit that fails leaves the map as it was before.
+        """
+        fitted = copy(self)
+        x = check_rows(fitted, X, reset=True)
         check_integer("n_components", self.n_components, low=1)
-        self._n_features_out = self._draw(x, check_random_state(self.random_state))
+        fitted._n_features_out = fitted._draw(x, check_random_state(self.random_state))
+        self.__dict__ = fitted.__dict__
         return self
 
     def transform(self, X: ArrayLike) -> Psi:

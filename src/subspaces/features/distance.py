@@ -68,11 +68,6 @@ class DistanceFeatures(FeatureMap):
         chosen._n_features_out = len(index)
         return chosen
 
-    def describe(self, x: Array) -> tuple[Psi, Array]:
-        """psi (n, D) of checked rows (n, p), and their distances (n,) to the nearest landmark."""
-        psi, distances = zip(*self.described_blocks(x), strict=True)
-        return stack(psi), np.concatenate(distances)
-
     def blocks(self, x: Array, *, block_rows: int | None = None) -> Iterator[Psi]:
         """psi of checked rows (n, p) of any array library, one block of rows after another."""
         return (psi for psi, _ in self.described_blocks(x, block_rows=block_rows))
