@@ -19,6 +19,7 @@ The files of this room:
 `omp`                `OMP`
 `graph`              `affinity`, the graph of the codes
 `residuals`          labels of new rows, from a labelled sample
+`thresholds`         the numbers that change results
 ===================  ================================================================================
 """
 

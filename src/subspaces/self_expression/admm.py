@@ -32,16 +32,8 @@ from subspaces.self_expression.base import (
     rows_in_cache,
     typical_length,
 )
+from subspaces.self_expression.thresholds import CHECK_EVERY, PENALTY, RELAXATION
 
-# Numbers that change results within `tol`, by the path to the minimum and the moment of stopping.
-# Penalty on the difference of the two copies of a code; 1 / PENALTY is about the size of an entry. Sets the speed of
-# convergence. No kept study.
-PENALTY = 30.0
-# Over-relaxation, which saves about a third of the iterations (Eckstein and Bertsekas, 1992). No kept study.
-RELAXATION = 1.8
-# Convergence is checked, and finished rows are replaced, every this many iterations. Speed:
-# benchmarks/speed/ssc_iteration.py.
-CHECK_EVERY = 10
 # Rows of a block for each slot. Does not change results.
 REFILLS = 8
 

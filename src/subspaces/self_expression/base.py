@@ -19,6 +19,7 @@ from subspaces._core.arrays import Array, Indices, follow, is_host, like, namesp
 from subspaces._core.blocks import BLOCK_BYTES
 from subspaces._core.progress import advance, shown
 from subspaces._core.threads import n_threads, one_thread
+from subspaces._core.words import duration
 
 # Size of a block on an accelerator, which works best on large matrices. Does not change results.
 DEVICE_BLOCK_BYTES = 4 * 2**30
@@ -115,7 +116,7 @@ def self_codes(x: Array, solver: Solver, *, affine: bool, verbose: int = 0) -> C
                     last = now
                     done = int(block[-1]) + 1
                     left = (now - started) * (n - done) / done
-                    advance("codes", done, n, detail=f"coded {done} of {n} rows, about {left:.0f} s left")
+                    advance("codes", done, n, detail=f"coded {done} of {n} rows, about {duration(left)} left")
         except BaseException:
             cancellation.cancel()
             raise

@@ -18,14 +18,8 @@ from subspaces.self_expression.base import (
     rows_in_cache,
     typical_length,
 )
+from subspaces.self_expression.thresholds import HALVINGS, RISE, ROUGH, STAGE
 
-# Numbers that change results within `tol`, by the path to the minimum. No kept study.
-# The fidelity grows by this factor from stage to stage, and all stages but the last are solved to this tolerance.
-# Without stages, the first Newton steps would be a thousand times too long.
-STAGE = 4.0
-ROUGH = 0.1
-# Largest number of times that a step is halved.
-HALVINGS = 30
 # Active rows gathered at a time, per column of X. Does not change results.
 ACTIVE_PER_COLUMN = 2
 
@@ -197,7 +191,7 @@ def step_length(
         t = length[tried]
         after = _squared_excess(views[tried] + t[:, None] * change[tried], l1_ratio)
         rise = t * linear[tried] - t**2 * bend[tried] - (after - before[tried] - rounding[tried]) / (2 * (1 - l1_ratio))
-        short[short] = to_host(rise < 1e-4 * t * slope[tried])
+        short[short] = to_host(rise < RISE * t * slope[tried])
         if not short.any():
             break
         length[follow(np.flatnonzero(short), views)] /= 2

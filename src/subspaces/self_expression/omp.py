@@ -16,9 +16,7 @@ from subspaces.self_expression.base import (
     rows_in_cache,
     typical_length,
 )
-
-# A row adds nothing if its part orthogonal to the chosen rows is below this many rounding errors. No kept study.
-ROUNDING = 100.0
+from subspaces.self_expression.thresholds import ROUNDING
 
 
 class OMP(Solver):
