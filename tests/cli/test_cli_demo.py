@@ -99,5 +99,5 @@ def test_without_matplotlib_there_is_a_table_alone(monkeypatch, tmp_path, capsys
     assert cli.main(["demo", "--picture", str(tmp_path / "picture.png")]) == 0
     captured = capsys.readouterr()
     assert "spectral clustering" in captured.out
-    assert "no picture: figures need matplotlib" in captured.err
+    assert "no picture: plots need matplotlib" in captured.err
     assert list(tmp_path.iterdir()) == []

@@ -39,3 +39,10 @@ def test_what_is_refused():
         METHODS["fls"].build(3, "auto", 0, {"n_landmark": 5})
     with pytest.raises(InputError, match="use its own option, -k"):
         METHODS["fls"].build(3, "auto", 0, {"n_clusters": 5})
+
+
+def test_a_refusal_separates_the_reason_from_the_remedy():
+    refusal = METHODS["ssc"].refusal("auto", "auto")
+    assert refusal.reason == "needs the number of clusters, such as -k 10"
+    assert "subspaces choose" in refusal.remedy
+    assert METHODS["ssc"].refusal(3, "auto") is None

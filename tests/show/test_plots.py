@@ -11,8 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from subspaces import FLS, KASP, LBF, SLBF, SSC, Flats, KFlats, LandmarkSpectralClustering, plots
+from subspaces._core.drawing import COLORS, MARKERS
 from subspaces.datasets import make_subspaces
-from subspaces.show.look import COLORS, MARKERS, looks
+from subspaces.show.look import looks
 from subspaces.show.plots.angles import flat_angles
 from subspaces.show.plots.embedding import principal_components
 from subspaces.show.plots.residuals import own_distances

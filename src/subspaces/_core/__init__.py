@@ -9,6 +9,8 @@
 `validation`         checks of parameters and rows
 `errors`             errors that the caller can fix
 `progress`           structured events
+`terminal`           progress bars
+`drawing`            the style of all figures
 `files`              files that are complete or absent
 `words`              numbers in words, for messages
 ===================  ================================================================================

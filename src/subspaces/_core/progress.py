@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from subspaces._core.terminal import is_terminal, new_bar
 
 logger = logging.getLogger("subspaces")
 # Advances of a stage are logged at most this often; a bar shows all of them.
@@ -110,11 +111,7 @@ def _log_lines() -> Iterator[Listener]:
 @contextlib.contextmanager
 def _bar() -> Iterator[Listener]:
     """A bar with the running stage, which disappears at the end."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with new_bar() as bar:
         task = bar.add_task("", total=None)
 
         def show(event: Event) -> None:
@@ -133,7 +130,4 @@ def _has_screen() -> bool:
     shell: Any = sys.modules.get("IPython")
     if shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell":
         return True
-    try:
-        return sys.stderr.isatty() and os.environ.get("TERM", "") != "dumb"
-    except (AttributeError, ValueError):
-        return False
+    return is_terminal(sys.stderr)

@@ -10,13 +10,12 @@ import click
 
 from subspaces._core.errors import UserError
 from subspaces.cli.errors import is_debugging, one_line_of
+from subspaces.cli.methods import OPTIONS
 from subspaces.cli.options import EXIT_CODES
 from subspaces.cli.output import one_line
 from subspaces.cli.values import near
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
-# Parameters of the library that have another name on the command line.
-RENAMED = {"n_clusters": "clusters", "subspace_dim": "dim", "random_state": "seed"}
 
 
 class Command(click.Command):
@@ -76,7 +75,7 @@ def option_of(parameter: str | None, command: click.Command, given: dict[str, An
         return None
     if parameter in (given.get("set") or {}):
         return f"--set {parameter}"
-    name = RENAMED.get(parameter, parameter)
+    name = OPTIONS[parameter][0] if parameter in OPTIONS else parameter
     found = next((each for each in command.params if each.name == name), None)
     return None if found is None else shown_name(found)
 

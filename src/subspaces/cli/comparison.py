@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
-from subspaces._core.errors import InputError, UserError
+from subspaces._core.errors import UserError
 from subspaces._core.files import write_whole
 from subspaces._core.plain import plain
 from subspaces._core.words import duration
@@ -90,10 +90,9 @@ def run_method(method: Method, prepared: Prepared, options: dict[str, Any], cons
 
 
 def _reason_not_to_run(method: Method, dim: int | str, prepared: Prepared, options: dict[str, Any]) -> str | None:
-    try:
-        method.check(options["clusters"], dim)
-    except InputError as error:
-        return str(error).replace(f"--method {method.name} ", "").split(":")[0]
+    refusal = method.refusal(options["clusters"], dim)
+    if refusal is not None:
+        return refusal.reason
     guess = method.seconds(min(known_rows(prepared.rows), FIT_ROWS), prepared.n_columns)
     if "all" in options["methods"] and guess * options["repeats"] > options["time_limit"]:
         return f"would take about {duration(guess)} a fit; --methods {method.name} runs it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from subspaces._core.progress import Event, listening
+from subspaces._core.terminal import is_terminal, new_bar
 from subspaces._core.words import duration
 from subspaces.cli.output import one_line, print_line, print_progress
 
@@ -64,7 +64,7 @@ class Console:
         for category in NOT_FOR_USERS:
             warnings.simplefilter("ignore", category)
         warnings.showwarning = self._show_warning
-        if not self.quiet and not self.verbose and _is_terminal(sys.stderr):
+        if not self.quiet and not self.verbose and is_terminal(sys.stderr):
             self._start_bar()
         return self
 
@@ -170,26 +170,9 @@ class Console:
         print_progress(f"subspaces: {one_line(message)}")
 
     def _start_bar(self) -> None:
-        from rich.console import Console as Terminal
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import TextColumn
 
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-        )
         # Results are printed after the bar is removed, so stdout need not be redirected.
-        self._bar = Progress(
-            *columns, console=Terminal(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
-        )
+        self._bar = new_bar(TextColumn("{task.fields[left]}"), redirect_stdout=False, redirect_stderr=False)
         self._task = self._bar.add_task("", total=None, left="")
         self._bar.start()
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    try:
-        return stream.isatty() and os.environ.get("TERM", "") != "dumb"
-    except (AttributeError, ValueError):
-        return False

@@ -9,13 +9,21 @@ from typing import Any
 from subspaces._core.errors import InputError
 from subspaces.cli.values import near
 
-# Parameters that have an option of their own.
+# Parameters of estimators that have an option of their own: the name of the option, and the word that users type.
 OPTIONS = {
-    "n_clusters": "-k",
-    "subspace_dim": "--dim",
-    "random_state": "--seed",
-    "verbose": "-v",
+    "n_clusters": ("clusters", "-k"),
+    "subspace_dim": ("dim", "--dim"),
+    "random_state": ("seed", "--seed"),
+    "verbose": ("verbose", "-v"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a method does not support the options."""
+
+    reason: str  # completes a sentence that begins with the method
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +52,22 @@ class Method:
         return cls if self.constructor is None else getattr(cls, self.constructor)
 
     def check(self, clusters: int | str, dim: int | str) -> None:
-        """Refuse options that the method does not support, before anything is read."""
+        """Raise an error if the method does not support the options, before anything is read."""
+        refusal = self.refusal(clusters, dim)
+        if refusal is not None:
+            remedy = f": {refusal.remedy}" if refusal.remedy else ""
+            raise InputError(f"--method {self.name} {refusal.reason}{remedy}")
+
+    def refusal(self, clusters: int | str, dim: int | str) -> Refusal | None:
+        """Why the method does not support the options; None if it does."""
         if clusters == "auto" and not self.counts:
-            raise InputError(
-                f"--method {self.name} needs the number of clusters, such as -k 10: only {_of(METHODS, 'counts')} can "
-                "find it; run subspaces choose to estimate it"
-            )
+            remedy = f"only {_of(METHODS, 'counts')} can find it; run subspaces choose to estimate it"
+            return Refusal("needs the number of clusters, such as -k 10", remedy)
         if self.needs_dim and dim == "auto":
-            raise InputError(f"--method {self.name} needs the dimension of the subspaces, such as --dim 3")
+            return Refusal("needs the dimension of the subspaces, such as --dim 3")
         if not self.takes_dim and dim != "auto":
-            raise InputError(f"--dim {dim}: --method {self.name} does not fit subspaces: leave it out")
+            return Refusal("does not fit subspaces", f"leave out --dim {dim}")
+        return None
 
     def build(self, clusters: int | str, dim: int | str, seed: int, given: Mapping[str, Any]) -> Any:
         """The estimator, not fitted."""
@@ -68,7 +82,7 @@ class Method:
         known = [name for name in inspect.signature(builder).parameters if name not in OPTIONS]
         for name, value in given.items():
             if name in OPTIONS:
-                raise InputError(f"--set {name}={value}: use its own option, {OPTIONS[name]}")
+                raise InputError(f"--set {name}={value}: use its own option, {OPTIONS[name][1]}")
             if name not in known:
                 raise InputError(f"--set {name}={value}: {self.title} has no such parameter{near(name, known)}")
 

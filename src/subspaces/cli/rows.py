@@ -22,6 +22,7 @@ from subspaces.cli.console import Console
 from subspaces.cli.watched import WatchedRows
 from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table, unusual_columns
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
+from subspaces.spectral.partition import at_most
 
 # Reports and figures use at most this many of the rows that are not in memory.
 SAMPLE_ROWS = 20_000
@@ -147,10 +148,7 @@ def sample(prepared: Prepared, seed: int, most: int = SAMPLE_ROWS) -> tuple[NDAr
     rows = prepared.rows
     if not isinstance(rows, RowSource):
         return None, rows
-    count = known_rows(rows)
-    index = np.arange(count)
-    if count > most:
-        index = np.sort(np.random.RandomState(seed).choice(count, most, replace=False))
+    index = np.sort(at_most(np.arange(known_rows(rows)), most, np.random.RandomState(seed)))
     return index, np.asarray(rows.take(index))
 
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from subspaces._core.errors import MissingPackageError
+from subspaces._core.drawing import AS_IT_IS, COLORS, check_matplotlib
 from subspaces.selection.record_text import (
     best_candidates,
     candidate_label,
@@ -25,18 +25,14 @@ if TYPE_CHECKING:
 FIGURE_ROWS = 40
 FIGURE_WIDTH = 8.0
 # Blue and grey also differ in lightness, so the winner stands out in greyscale.
-WINNER_COLOR = "#0072B2"
+WINNER_COLOR = COLORS[0]
 OTHER_COLOR = "#9A9A9A"
-# Names and reasons may contain a dollar sign or an underscore.
-AS_IT_IS = {"parse_math": False, "usetex": False}
 
 
 def new_axes(heights: Sequence[float]) -> Any:
     """Axes (n,) of a new figure, one below the other, of the given heights in inches."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingPackageError("plot needs matplotlib: pip install matplotlib") from None
+    check_matplotlib()
+    from matplotlib import pyplot
 
     figsize = (FIGURE_WIDTH, sum(heights))
     figure, grid = pyplot.subplots(len(heights), 1, figsize=figsize, height_ratios=heights, squeeze=False)

@@ -17,7 +17,8 @@ from sklearn.datasets import load_digits
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
-from subspaces._core.errors import ForbiddenFileError, InputError, MissingFileError, MissingPackageError
+from subspaces._core.drawing import check_matplotlib
+from subspaces._core.errors import ForbiddenFileError, InputError, MissingFileError
 from subspaces._core.files import new_file
 from subspaces.datasets import make_subspaces
 from subspaces.estimators.fls import FLS
@@ -96,10 +97,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def check_picture(path: Path) -> None:
     """Raise an error, before any work is done, if a figure cannot be written to `path`."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
+    check_matplotlib()
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InputError(f"the name of the figure, {path}, must end in .png, .pdf or .svg", parameter="picture")
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""Colours, markers and axes that all plots share, and checks of their input."""
+"""Looks of clusters that all plots share, and checks of their input."""
 
 from __future__ import annotations
 
@@ -9,34 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import to_host
-from subspaces._core.errors import InputError, MissingPackageError, UserTypeError
+from subspaces._core.drawing import COLORS, MARKERS
+from subspaces._core.errors import InputError, UserTypeError
+from subspaces.spectral.partition import at_most
 
-# The palette of Okabe and Ito without yellow, which is hard to see in small marks on white, and three colours of
-# Paul Tol's.
-COLORS = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#882255", "#DDCC77", "#332288",
-)  # fmt: skip
-# The cross is kept for outliers. There is one marker less than colours, so that 90 clusters look different.
-MARKERS = "osD^vP*<>"
-GREY = "#7A7A7A"
 OUTLIER = -1
-# Names come from users: do not read dollar signs as mathematics.
-AS_IT_IS = {"parse_math": False}
-WIDTH = 6.0
-
-
-def new_axes(ax: Any, *, width: float = WIDTH, height: float = 4.0) -> Any:
-    """Return `ax`, or the axes of a new figure of this size in inches, in the style that all plots share."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingPackageError("plots need matplotlib: pip install 'subspaces[plot]'") from None
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=8)
-    ax.set_axisbelow(True)
-    return ax
 
 
 def check_has(model: Any, names: tuple[str, ...], remedy: str) -> str:
@@ -94,10 +71,9 @@ def thin(X: Any, most: int) -> tuple[Any, NDArray[np.int64]]:
         )
     if most < 1:
         raise InputError(f"max_points={most} must be at least 1")
-    count = int(X.shape[0])
-    if count <= most:
-        return X, np.arange(count)
-    index = np.sort(np.random.RandomState(0).choice(count, most, replace=False))
+    index = np.sort(at_most(np.arange(int(X.shape[0])), most, np.random.RandomState(0)))
+    if len(index) == X.shape[0]:
+        return X, index
     return X.iloc[index] if hasattr(X, "iloc") else X[index], index
 
 

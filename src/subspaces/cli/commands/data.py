@@ -143,5 +143,7 @@ def _some(rows: NDArray[Any], truth: NDArray[Any], count: int | None, seed: int)
         return rows, truth
     import numpy as np
 
-    index = np.sort(np.random.RandomState(seed).choice(len(rows), count, replace=False))
+    from subspaces.spectral.partition import at_most
+
+    index = np.sort(at_most(np.arange(len(rows)), count, np.random.RandomState(seed)))
     return rows[index], truth[index]

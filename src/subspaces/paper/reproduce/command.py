@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from subspaces._core import progress
+from subspaces._core.drawing import check_matplotlib
 from subspaces._core.errors import FileInTheWayError, FolderInTheWayError, InputError, file_errors
 from subspaces._core.files import write_whole
 from subspaces.paper.reproduce.grid import grids
@@ -122,7 +123,6 @@ def _check(chosen: Sequence[str], plan: dict[str, list[Task]], device: str) -> N
     """Check that matplotlib, the device and the data files are available."""
     from subspaces.paper.reproduce.data import fetch
     from subspaces.paper.reproduce.measure import check_device
-    from subspaces.paper.reproduce.pictures import check_matplotlib
 
     if any(name in PICTURES for name in chosen):
         check_matplotlib()

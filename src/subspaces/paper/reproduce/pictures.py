@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subspaces._core.errors import MissingPackageError
 from subspaces.paper.reproduce import robustness, tradeoff
 from subspaces.paper.reproduce.methods import METHODS
 
@@ -34,14 +33,6 @@ class Point:
     mean: float
     low: float
     high: float
-
-
-def check_matplotlib() -> None:
-    """Raise an error if matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
 
 
 def points(record: Mapping[str, Any]) -> dict[str, dict[str, list[Point]]]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subspaces._core.errors import InputError, MissingPackageError
+from subspaces._core import drawing
+from subspaces._core.drawing import COLORS, GREY, MARKERS, check_matplotlib
+from subspaces._core.errors import InputError
 from subspaces.paper.theory.curve import AXES, LAW, Curve, log_slope, mean_over_draws
 
 if TYPE_CHECKING:
@@ -14,23 +16,11 @@ if TYPE_CHECKING:
     from subspaces.paper.theory.needed import LandmarksNeeded
     from subspaces.paper.theory.uniform import UniformMeasure
 
-# Colours that also differ in lightness, for colour-blind readers and greyscale printing.
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
-GREY = "#7A7A7A"
-MARKERS = "osD^"
-
 
 def new_axes(ax: Any) -> Any:
-    """Return `ax`, or the axes of a new figure, in a common style."""
-    if ax is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
-        _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
-    ax.spines[["top", "right"]].set_visible(False)
+    """Return `ax`, or the axes of a new figure, in the style of all plots with a grid."""
+    ax = drawing.new_axes(ax)
     ax.grid(color="0.92", linewidth=0.7)
-    ax.set_axisbelow(True)
     return ax
 
 
@@ -170,9 +160,8 @@ def show_sizes(ax: Any, sizes: Any) -> None:
 
 def new_figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:
     """Create a figure and its axes (n_rows, n_columns) without pyplot."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingPackageError("figures need matplotlib: pip install 'subspaces[plot]'") from None
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(5 * n_columns, 4 * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)

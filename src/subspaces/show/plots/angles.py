@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.drawing import new_axes
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
 from subspaces.flats.angles import principal_angles
 from subspaces.flats.flats import Flats
-from subspaces.show.look import check_has, cluster_names, label_array, new_axes, on_host
+from subspaces.show.look import check_has, cluster_names, label_array, on_host
 from subspaces.show.models import assigns_by_flats
 
 # With more clusters, numbers in the cells would be too small to read.

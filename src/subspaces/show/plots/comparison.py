@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from subspaces._core.drawing import AS_IT_IS, COLORS, new_axes
 from subspaces._core.errors import InputError
 from subspaces.metrics import adjusted_rand, clustering_accuracy, normalized_mutual_info, purity
-from subspaces.show.look import AS_IT_IS, COLORS, label_array, new_axes
+from subspaces.show.look import label_array
 
 SCORES: dict[str, Callable[[Any, Any], float]] = {
     "accuracy": clustering_accuracy,

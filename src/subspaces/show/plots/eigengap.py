@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from subspaces._core.drawing import COLORS, GREY, new_axes
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer
-from subspaces.show.look import COLORS, GREY, check_has, new_axes, on_host
+from subspaces.show.look import check_has, on_host
 
 
 class EigengapDisplay:

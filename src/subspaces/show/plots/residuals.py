@@ -7,18 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subspaces._core.drawing import GREY, new_axes
 from subspaces._core.errors import InputError
-from subspaces.show.look import (
-    GREY,
-    OUTLIER,
-    check_has,
-    cluster_names,
-    label_array,
-    looks,
-    new_axes,
-    on_host,
-    thin,
-)
+from subspaces.show.look import OUTLIER, check_has, cluster_names, label_array, looks, on_host, thin
 from subspaces.show.models import flat_distances
 
 # If the largest residual exceeds the median by this factor, the axis is logarithmic.

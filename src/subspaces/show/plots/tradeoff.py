@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from subspaces._core.drawing import AS_IT_IS, COLORS, GREY, new_axes
 from subspaces._core.errors import InputError
 from subspaces.metrics import clustering_accuracy
-from subspaces.show.look import AS_IT_IS, COLORS, GREY, new_axes
 
 # Offsets of a name from its mark, in points, and its alignment. The first position without overlap is used.
 PLACES = (

@@ -19,8 +19,9 @@ from subspaces.show.look import on_host
 from subspaces.show.models import cluster_flats, flat_distances, measures_unit_rows
 from subspaces.show.plots.angles import flat_angles
 from subspaces.show.report.plain import number, numbers
-from subspaces.show.report.subject import Subject, sample_rows
+from subspaces.show.report.subject import Subject
 from subspaces.show.report.thresholds import SPREAD_SHARE, WIDE_SHARE
+from subspaces.spectral.partition import at_most
 
 Floats = NDArray[np.float64]
 
@@ -113,7 +114,7 @@ def leading_dims(subject: Subject, flats: Flats, dims: NDArray[np.int64]) -> NDA
 
 def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) -> tuple[Flats, NDArray[np.int64]]:
     """Fit a flat to each cluster of the rows of `x` (n, p) and estimate its dimension, as `FLS` does."""
-    some = sample_rows(len(x), MODEL_ROWS, np.random.RandomState(0))
+    some = at_most(np.arange(len(x)), MODEL_ROWS, np.random.RandomState(0))
     rows = x[some]
     preparation = prepare_rows(rows, center=True, unit=False)
     found = model_clusters(preparation(rows), labels[some].astype(np.int32), n_clusters, affine=True)

@@ -10,8 +10,9 @@ from scipy.sparse import csr_matrix, issparse, vstack
 
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.show.report.plain import number, numbers
-from subspaces.show.report.subject import Subject, sample_rows
+from subspaces.show.report.subject import Subject
 from subspaces.show.report.thresholds import FEW_LANDMARKS, PURE_LANDMARK
+from subspaces.spectral.partition import at_most
 
 # Statistics of landmarks use at most this many rows.
 LANDMARK_ROWS = 10_000
@@ -22,7 +23,7 @@ QUARTILES = (0, 25, 50, 75, 100)
 
 def landmarks(subject: Subject) -> dict[str, Any] | None:
     """Statistics of the landmarks of a model; None if it has no landmarks."""
-    index = sample_rows(subject.n_rows, LANDMARK_ROWS, np.random.RandomState(0))
+    index = at_most(np.arange(subject.n_rows), LANDMARK_ROWS, np.random.RandomState(0))
     weights = _weights(subject, subject.x[index])
     if weights is None:
         return None

@@ -19,9 +19,8 @@ from subspaces.show.report.landmarks import landmarks
 from subspaces.show.report.plain import name_text, number, numbers
 from subspaces.show.report.points import scatter
 from subspaces.show.report.report import Report
-from subspaces.show.report.run import Run
 from subspaces.show.report.stability import stability
-from subspaces.show.report.subject import Subject, make_subject
+from subspaces.show.report.subject import Run, Subject, make_subject
 from subspaces.show.report.truth import truth_table
 from subspaces.show.report.verdict import own_warnings, verdict
 

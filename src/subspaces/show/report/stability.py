@@ -14,7 +14,8 @@ from subspaces.metrics import adjusted_rand, clustering_accuracy, match_labels
 from subspaces.show.look import OUTLIER, cluster_names, label_array, on_host
 from subspaces.show.models import has_pairwise_graph
 from subspaces.show.report.plain import name_text, number
-from subspaces.show.report.subject import Subject, sample_rows
+from subspaces.show.report.subject import Subject
+from subspaces.spectral.partition import at_most
 
 # Refits use this share of the rows, at most SAMPLE_ROWS, or SQUARE_ROWS if time grows with the square of their number.
 ROW_SHARE = 0.8
@@ -74,7 +75,7 @@ def _other_rows(subject: Subject, rng: np.random.RandomState) -> NDArray[np.intp
     """
     limit = SQUARE_ROWS if has_pairwise_graph(subject.model) else SAMPLE_ROWS
     most = max(subject.n_clusters, min(limit, round(ROW_SHARE * subject.n_rows)))
-    return np.sort(sample_rows(subject.n_rows, most, rng))
+    return np.sort(at_most(np.arange(subject.n_rows), most, rng))
 
 
 def _seeds(model: Any, count: int, seed: int) -> list[int]:

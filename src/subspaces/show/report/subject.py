@@ -1,9 +1,9 @@
-"""The subject of a report: a fitted model, its rows and their names."""
+"""The subject of a report: a fitted model, its rows and their names, and how it was computed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,21 @@ from subspaces._core.errors import InputError
 from subspaces.show.look import OUTLIER, label_array, on_host
 from subspaces.show.report.pictures import Pictures, pictures_of
 from subspaces.show.report.plain import name_text
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How the clustering was computed; empty fields are not shown."""
+
+    title: str = ""
+    command: str = ""
+    seed: int | None = None
+    stages: tuple[tuple[str, float], ...] = ()  # name and seconds of each stage
+    peak_memory: int | None = None  # bytes
+    versions: Mapping[str, str] = field(default_factory=dict)
+    data: tuple[str, ...] = ()  # names of input files
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +106,6 @@ def make_subject(
         truth=None if truth is None else _one_each("truth", _mixed(truth), len(x)),
         pictures=pictures_of(shown, images, image_shape),
     )
-
-
-def sample_rows(n_rows: int, count: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Indices of `count` rows chosen at random, or of all rows if there are not more."""
-    return np.arange(n_rows) if n_rows <= count else rng.choice(n_rows, count, replace=False)
 
 
 def _float_rows(X: Any, name: str, count: int | None = None) -> NDArray[Any]:
