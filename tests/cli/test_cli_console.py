@@ -3,6 +3,7 @@
 import sys
 import threading
 import warnings
+from contextvars import copy_context
 
 import numpy as np
 import pytest
@@ -56,9 +57,9 @@ def test_verbose_prints_stages_and_notes(capsys):
     assert captured.err == "".join(f"subspaces: {line}\n" for line in lines)
 
 
-def test_events_of_other_threads(capsys):
+def test_events_of_worker_threads(capsys):
     with Console(verbose=True):
-        threads = [threading.Thread(target=progress.note, args=(f"result {i}",)) for i in range(8)]
+        threads = [threading.Thread(target=copy_context().run, args=(progress.note, f"result {i}")) for i in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
