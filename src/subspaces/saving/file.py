@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.numpy
 from numpy.typing import NDArray
 
 import subspaces
@@ -35,6 +34,8 @@ ZIP = b"PK\x03\x04"
 
 def content_of(name: str, state: State) -> bytes:
     """The content of a file with the state of the estimator called `name`; equal states give equal bytes."""
+    import safetensors.numpy
+
     arrays: dict[str, NDArray[Any]] = {}
     plain = _without_arrays(state, "", arrays)
     orders = {place: order for place, array in arrays.items() if (order := _order(array)) is not None}
@@ -58,6 +59,8 @@ def content_of(name: str, state: State) -> bytes:
 
 def read(path: Path) -> tuple[str, State]:
     """The name and the state of the estimator in a file; `DamagedError` says what is wrong with other files."""
+    import safetensors
+
     with path.open("rb") as stream:
         is_zip = stream.read(len(ZIP)) == ZIP
     require(
