@@ -303,6 +303,6 @@ class TestPicture:
 
     def test_without_matplotlib_it_says_what_to_install(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
-        with pytest.raises(ImportError, match="pip install matplotlib"):
+        with pytest.raises(ImportError, match=r"pip install 'subspaces\[plot\]'"):
             numbered().plot()
         monkeypatch.undo()

@@ -319,4 +319,6 @@ def test_wide_rows():
     model = fitted(KASP(2, n_centroids=20, random_state=0), rows)
     data = describe(model, rows, labels=np.repeat([0, 1], 150), n_stability=0).data
     assert len(data["scatter"]["columns"]) == 6
-    assert {each["name"] for each in data["examples"][0]["columns"]} <= {f"column {j + 1}" for j in range(50)}
+    assert {each["name"] for each in data["examples"][0]["columns"]} <= {f"column {j}" for j in range(50)}
+    # Numbers of columns count from 0, as in NumPy.
+    assert data["scatter"]["columns"][0] == "column 0"

@@ -148,9 +148,9 @@ def _one_each(name: str, values: Any, count: int) -> NDArray[Any]:
 
 def _column_names(columns: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if columns is None:
-        return tuple(f"column {j + 1}" for j in range(count))
+        return tuple(f"column {j}" for j in range(count))
     if len(columns) != count:
         raise InputError(
             f"{len(columns)} names for {count} columns: pass one name per column, or pass the named columns as values="
         )
-    return tuple(name_text(name) or f"column {j + 1}" for j, name in enumerate(columns))
+    return tuple(name_text(name) or f"column {j}" for j, name in enumerate(columns))
