@@ -5,6 +5,7 @@ Read from the syntax trees of all modules, so imports inside functions count too
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -49,6 +50,7 @@ KERNELS = {"flats/triton.py"}
 KNOWN: set[tuple[str, str]] = set()
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """The syntax tree of each module, by its path below the package."""
     return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}

@@ -71,7 +71,7 @@ SAMPLED = {
     "KFlats": KFlats(2, subspace_dim=2, n_init=2, random_state=0),
 }
 # Functions of the estimators to interrupt, and of all other modules.
-N_STEPS = 8
+N_STEPS = 6
 SOURCE = os.path.dirname(subspaces.__file__) + os.sep
 
 
@@ -201,8 +201,10 @@ def test_an_error_in_any_progress_report_changes_nothing(name):
             assert attributes(model) == before
 
 
-@pytest.mark.parametrize("name", SAMPLED)
-@pytest.mark.parametrize("kind", ["file", "dask"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*(("file", name) for name in SAMPLED), ("dask", "FLS"), ("dask", "KFlats")],
+)
 @pytest.mark.usefixtures("few_fit_rows")
 def test_an_interruption_of_a_fit_to_blocks_changes_nothing(kind, name, tmp_path):
     many = make_subspaces((2, 2), 5, points_per_subspace=700, noise=0.01, shuffle=True, random_state=0)[0]
