@@ -80,6 +80,12 @@ def faces(data_folder):
     return read_only(*load_yaleb(8, random_state=5))
 
 
+@pytest.fixture(params=["array_api_strict", "torch"])
+def xp(request):
+    """An array library other than NumPy."""
+    return pytest.importorskip(request.param)
+
+
 @pytest.fixture
 def few_fit_rows(monkeypatch):
     """Decisions are made on a sample of at most this many rows, so that tests with more rows are quick."""

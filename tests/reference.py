@@ -349,7 +349,7 @@ def monte_carlo_subspace_kernel(
 def accuracy_by_permutation(y_true: Array, y_pred: Array) -> float:
     """Largest share of inliers (`y_true` (n,) not -1) right under a one-to-one match of clusters to classes.
 
-    A predicted -1 is no cluster: on an inlier it is an error. Clusters or classes left over match nothing.
+    A predicted -1 is not a cluster: for an inlier it is an error. Surplus clusters or classes match nothing.
     """
     inliers = y_true != -1
     y_true, y_pred = y_true[inliers], y_pred[inliers]

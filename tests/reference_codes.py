@@ -123,7 +123,7 @@ def sssc_predict(X_in: Array, labels_in: Array, Y_new: Array, ridge: float) -> A
 def normalised_laplacian_vectors(W: Array, K: int) -> tuple[Array, Array]:
     """Smallest eigenvalues (K,) of I - D^(-1/2) W D^(-1/2) and their eigenvectors (n, K); `W` (n, n) symmetric.
 
-    A node of degree 0 has the eigenvalue 1: it is no cluster.
+    A node of degree 0 has the eigenvalue 1: it is not a cluster.
     """
     degrees = W.sum(axis=1)
     scale = np.array([1.0 / np.sqrt(degree) if degree > 0.0 else 0.0 for degree in degrees])
@@ -203,7 +203,7 @@ def quadratic_program(H: Array, q: Array, E: Array, b: Array) -> Array:
             predicted = (z + reach * dz) @ (s + reach * ds) / size
             dz, ds, dw = newton_step(matrix, residuals, z, s, products=(predicted / gap) ** 3 * gap - dz * ds)
         except np.linalg.LinAlgError:
-            # Copies of a row make the last matrices singular to rounding; whether z is an optimum is asked below.
+            # Copies of a row make the last matrices nearly singular; the check below decides whether z is an optimum.
             break
         reach = 0.99 * longest_step(z, s, dz, ds)
         z, s, w = z + reach * dz, s + reach * ds, w + reach * dw

@@ -40,6 +40,7 @@ def commands_of(page):
                     yield shlex.split(line.lstrip("$ "), comments=True)[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if python_of(page)])
 def test_python_runs(page, tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")

@@ -30,13 +30,13 @@ def test_every_public_name_exists():
 
 
 @pytest.mark.parametrize("module", subspaces._MODULES)
-def test_public_modules_name_what_they_offer(module):
+def test_public_modules_list_their_names(module):
     home = getattr(subspaces, module)
     for name in home.__all__:
         assert hasattr(home, name)
 
 
-def test_documented_modules_need_no_import_of_their_own():
+def test_documented_modules_are_imported_on_access():
     code = "import subspaces; print(subspaces.selection.Choice is subspaces.choice.Choice, subspaces.rows.RowSource)"
     assert run_python(code).startswith("True")
 

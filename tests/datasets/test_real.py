@@ -130,7 +130,7 @@ class TestMissingAndForeignFiles:
         with pytest.raises(FileNotFoundError, match=r"mnist.npz is missing.*downloads are off.*SUBSPACES_DATA"):
             load_mnist(data_home=tmp_path, download=False)
 
-    def test_error_for_missing_faces_says_what_to_put_where(self, tmp_path):
+    def test_error_for_missing_faces_names_file_and_folder(self, tmp_path):
         expected = re.escape(f"{tmp_path / 'yaleb_48x42.npz'} is missing")
         with pytest.raises(FileNotFoundError, match=rf"{expected}.*X \(2414, 2016\), y \(2414,\)"):
             load_yaleb(data_home=tmp_path)

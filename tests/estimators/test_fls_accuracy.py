@@ -9,6 +9,7 @@ from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dims", "ambient_dim", "outliers", "floor"),
     [
@@ -72,21 +73,25 @@ def test_blobs_and_iris():
     assert clustering_accuracy(y, FLS(3, random_state=0).fit_predict(X)) > 0.9
 
 
+@pytest.mark.slow
 def test_small_digits(small_digits):
     X, y = small_digits[0][:900], small_digits[1][:900]
     assert clustering_accuracy(y, FLS(10, random_state=0).fit_predict(X)) > 0.87
 
 
+@pytest.mark.slow
 def test_faces(faces):
     X, y = faces
     assert clustering_accuracy(y, FLS(8, random_state=5).fit_predict(X)) > 0.92
 
 
+@pytest.mark.slow
 def test_pen_digits(pen_digits):
     X, y = pen_digits
     assert clustering_accuracy(y, FLS(10, random_state=0).fit_predict(X)) > 0.87
 
 
+@pytest.mark.slow
 def test_mnist(mnist):
     X, y = mnist
     model = FLS(2, random_state=0).fit(X[::2])

@@ -164,6 +164,7 @@ def interrupt(estimator, rows, step, *, only_workers=False):
     assert reachable_arrays(estimator) == arrays, step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_interruption_at_any_step_changes_nothing(name):
     estimator, rows = ESTIMATORS[name]
@@ -201,6 +202,7 @@ def test_an_error_in_any_progress_report_changes_nothing(name):
             assert attributes(model) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"),
     [*(("file", name) for name in SAMPLED), ("dask", "FLS"), ("dask", "KFlats")],

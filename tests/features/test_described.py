@@ -20,7 +20,7 @@ ALL_ROWS = SimpleNamespace(is_sampled=False)
     [FourierFeatures(60, sigma=0.5, random_state=0), SubspaceFeatures(30, subspace_dim=2, random_state=0)],
     ids=["signed", "positive"],
 )
-def test_eigenvalues_do_not_depend_on_groups_or_what_is_kept(features, monkeypatch):
+def test_eigenvalues_do_not_depend_on_groups_or_cache(features, monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 5))
     features.fit(X)
     found = []

@@ -226,7 +226,7 @@ class TestTrim:
             np.testing.assert_array_equal(plain.bases, boxed.bases)
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    def test_clean_data_lose_no_flats(self, dtype):
+    def test_clean_data_keep_all_flats(self, dtype):
         X, _ = make_subspaces((2, 2), 8, points_per_subspace=60, noise=0, outliers=0, random_state=0)
         X = reference.unit_rows(X).astype(dtype)
         fitted = SubspaceFeatures(subspace_dim=2, landmarks=X, neighborhood=8, affine=False, trim=True).fit(X)

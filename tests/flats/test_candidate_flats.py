@@ -35,7 +35,7 @@ def test_many_starts_find_the_best(seed):
     assert choice.energy == pytest.approx(best)
 
 
-def test_equal_columns_come_to_an_end():
+def test_equal_columns():
     choice = choose_flats(np.ones((20, 6)), 3, n_starts=2, rng=np.random.RandomState(0))
     assert len(set(choice.index)) == 3
     assert choice.energy == 20

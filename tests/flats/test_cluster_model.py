@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, multivariate_normal
 
-from subspaces._core import blocks as _blocks
 from subspaces.datasets import make_subspaces
 from subspaces.flats.angles import principal_angles
 from subspaces.flats.cluster_model import model_clusters
@@ -43,7 +42,7 @@ def slow_gaussians(X, labels, model):
 
 
 class TestScores:
-    def test_beside_mahalanobis(self, planes):
+    def test_scores_equal_mahalanobis_distances(self, planes):
         X, labels, _, model, _ = planes
         slow = np.empty(len(X))
         for k, (center, covariance) in enumerate(slow_gaussians(X, labels, model)):
@@ -68,10 +67,10 @@ class TestScores:
         centers = np.array([model.center + model.unit * cell.center for cell in model.cells])
         np.testing.assert_allclose(model.scores(centers, np.arange(2)), 0, atol=1e-7)
 
-    def test_blocks_of_rows(self, planes, monkeypatch):
+    def test_blocks_of_rows(self, planes, tiny_blocks):
         X, labels, _, model, _ = planes
         whole, found = model.scores(X, labels), model.outliers(X, labels)
-        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1)
+        tiny_blocks()
         np.testing.assert_allclose(model.scores(X, labels), whole, rtol=1e-9)
         np.testing.assert_array_equal(model.outliers(X, labels), found)
 
@@ -85,7 +84,7 @@ class TestScores:
 
 class TestOutliers:
     @pytest.mark.parametrize("size", [1, 20, 10**9])
-    def test_beside_densities(self, planes, size):
+    def test_scores_equal_densities(self, planes, size):
         X, labels, _, model, _ = planes
         gaussians = slow_gaussians(X, labels, model)
         # However likely an outlier is, rows within the reach of a cluster are none.

@@ -40,7 +40,7 @@ def slow_flat_length(variances, dim, noise, size, reach):
 class TestLengths:
     @pytest.mark.parametrize("reach", [None, 1.0, 7.0])
     @pytest.mark.parametrize(("size", "n_dims"), [(40, 5), (4, None), (1, None)])
-    def test_dimensions_beside_loops(self, reach, size, n_dims):
+    def test_dimensions_equal_explicit_loops(self, reach, size, n_dims):
         variances = np.array([3.0, 2.0, 0.5, 0.04, 0.03])
         affine = reach is not None
         lengths, overheads, noise = dim_lengths(variances, size, reach)
@@ -56,7 +56,7 @@ class TestLengths:
             assert lengths[dim] == pytest.approx(rows + squares / (2 * level) + flat)
 
     @pytest.mark.parametrize("affine", [False, True])
-    def test_rows_beside_the_density(self, planes, affine):
+    def test_rows_equal_the_density(self, planes, affine):
         X, labels, _ = planes
         code = shortest_code(measure(X, affine=affine), labels, 2, free=False)
         rows, n = code.space.rows, len(X)

@@ -14,7 +14,7 @@ from subspaces.flats.per_cluster import flats_of_labels
 from subspaces.metrics import clustering_accuracy
 
 
-def test_nearest_flats_beside_the_reference(planes):
+def test_nearest_flats_equal_the_reference(planes):
     X, y = planes
     flats = flats_of_labels(X, np.maximum(y, 0), 2, 2, affine=True)
     table = reference.squared_distances(X, slow_flats(flats))

@@ -70,7 +70,7 @@ def test_angles_of_lines_are_accurate_at_both_ends(angle):
     assert metrics.principal_angles(line, turned) == pytest.approx([angle], rel=1e-6, abs=1e-15)
 
 
-def test_dependent_and_zero_columns_add_no_dimension():
+def test_dependent_and_zero_columns_add_nothing():
     plane = np.eye(4)[:, :2]
     spelled_out = np.column_stack([plane, plane.sum(axis=1), np.zeros(4), plane[:, 0]])
     assert metrics.principal_angles(spelled_out, np.eye(4)[:, 1:]).shape == (2,)

@@ -73,7 +73,7 @@ class TestLookup:
         assert list(choice) == [first, second]
         assert first.chosen == {"n_clusters": 5, "modularity": 0.8}
 
-    def test_an_unknown_name_is_told_which_there_are(self):
+    def test_an_unknown_name_lists_the_known_ones(self):
         with pytest.raises(KeyError, match=r"'sigma'.*'n_clusters', 'partition'"):
             Choice((numbered(), described()))["sigma"]
         with pytest.raises(KeyError, match="none"):
@@ -126,7 +126,7 @@ class TestTable:
             "  *          2      0.8000",
         ]
 
-    def test_no_decision(self):
+    def test_an_empty_record(self):
         assert str(Choice(())) == NOTHING
 
     @pytest.mark.parametrize("larger", [True, False])
@@ -148,7 +148,7 @@ class TestTable:
         lines = str(Decision("a", 0, "s", "why", tried)).split("\n")
         assert [line[4:].split()[0] for line in lines[2:]] == ["high", "low", "none", "nan"]
 
-    def test_columns_that_find_no_room_are_named(self):
+    def test_omitted_columns_are_named(self):
         tried = ({**{f"a_rather_long_name_{i}": "x" * 29 for i in range(9)}, "score": 1.0},)
         text = str(Decision("wide", 0, "score", "why " * 60, tried))
         assert max(map(len, text.split("\n"))) <= TABLE_WIDTH
@@ -247,7 +247,7 @@ class TestPicture:
             (({"s": 2.0}, {"s": 1.0}), ["candidate 0", "candidate 1"]),
         ],
     )
-    def test_labels_tell_candidates_apart(self, tried, labels):
+    def test_labels_of_candidates_differ(self, tried, labels):
         ax = Decision("a", 0, "s", "why", tried).plot()
         assert [tick.get_text() for tick in ax.get_yticklabels()] == labels
 
@@ -301,7 +301,7 @@ class TestPicture:
         ax.figure.canvas.draw()
         assert {text.get_text() for text in ax.texts} >= {"nan", "diverged", "no score"}
 
-    def test_without_matplotlib_it_says_what_to_install(self, monkeypatch):
+    def test_without_matplotlib_the_error_says_what_to_install(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         with pytest.raises(ImportError, match=r"pip install 'subspaces\[plot\]'"):
             numbered().plot()

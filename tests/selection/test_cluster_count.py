@@ -36,7 +36,7 @@ class TestEmptyCells:
         np.testing.assert_array_equal(found.chosen, plain.chosen)
         assert without_empty_cells(found).cells == found.cells
 
-    def test_the_search_leaves_none(self):
+    def test_a_search_leaves_no_empty_cell(self):
         X, _ = make_motions(2, [200, 50], noise=0.005, kind="planar", random_state=9)
         for seed in range(5):
             codes = codes_by_count(X, 7, affine=True, rng=np.random.RandomState(seed))
@@ -54,7 +54,7 @@ class TestDecision:
         assert sorted(found.chosen["cluster_dims"]) == sorted(dims)
         assert found.chosen["outliers"] == pytest.approx((y < 0).mean(), abs=0.01)
 
-    def test_a_small_cluster_beside_a_large_one(self):
+    def test_a_small_and_a_large_cluster(self):
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=[300, 30], random_state=0)
         assert chosen(decide(X)) == 2
 
@@ -67,7 +67,7 @@ class TestDecision:
         for columns in (2, 6):
             assert chosen(decide(np.random.default_rng(0).normal(size=(200, columns)))) == 1
 
-    def test_fewer_clusters_where_more_gain_little(self):
+    def test_fewer_clusters_if_more_gain_little(self):
         # Two Gaussians tell a square in less than one, but not clearly so.
         found = decide(np.random.default_rng(5).random((500, 2)))
         assert chosen(found) == 1
@@ -106,7 +106,7 @@ class TestDecision:
         monkeypatch.setattr(cluster_count, "SEARCH_ROWS", 120)
         assert chosen(decide(X)) == 3
 
-    def test_copies_are_no_evidence(self):
+    def test_copies_do_not_count_as_evidence(self):
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=80, random_state=0)
         assert decide(np.repeat(X, 3, axis=0)).chosen["nats_per_row"] == pytest.approx(decide(X).chosen["nats_per_row"])
 
@@ -116,7 +116,7 @@ class TestCodes:
         return codes_by_count(X, max_clusters, rng=np.random.RandomState(seed), **{"affine": True, **options})
 
     @pytest.mark.parametrize("affine", [False, True])
-    def test_have_as_many_cells_as_their_name_says(self, affine):
+    def test_number_of_cells(self, affine):
         X, _ = make_subspaces((1, 2, 4), 9, points_per_subspace=[100, 60, 40], random_state=0)
         found = self.codes(X, 6, affine=affine)
         assert {1, 2, 3} <= set(found) <= set(range(1, 7))

@@ -53,7 +53,7 @@ class TestConfidence:
         # have together: of six pairs two thirds of one would agree by chance and two could, (0 - 2/3) / (2 - 2/3).
         assert found.overall == pytest.approx((1 - 0.5) / 2)
 
-    def test_only_inliers_decide_about_the_whole(self):
+    def test_overall_agreement_is_that_of_inliers(self):
         labels = np.array([0, 0, 1, 1], np.int32)
         found = confidence(labels, list(self.opinions), np.array([0, 2]))
         assert found.overall == 1
@@ -80,7 +80,7 @@ class TestConfidence:
 
 
 class TestHalves:
-    def test_separate_clusters_leave_no_doubt(self):
+    def test_separate_clusters_have_full_confidence(self):
         P, labels = separate_graph(3)
         found = half_opinions(draw_of(P, labels), 3, kind="balanced", rng=np.random.RandomState(0))
         assert len(found) == 2
@@ -100,7 +100,7 @@ class TestHalves:
         assert sorted(shares) == [(0.5, 0.5), (1, 0)]
         assert confidence(labels, found, np.arange(len(P))).rows[0] == pytest.approx(0.75)
 
-    def test_a_ring_has_no_clusters(self):
+    def test_a_ring_has_low_agreement(self):
         P, _ = ring_graph([150])
         labels = (np.arange(150) // 50).astype(np.int32)
         found = half_opinions(draw_of(P, labels), 3, kind="balanced", rng=np.random.RandomState(0))
@@ -130,7 +130,7 @@ class TestHalves:
 
 
 class TestWarning:
-    def test_says_how_little_agreement_there_is(self):
+    def test_the_warning_gives_the_agreement(self):
         with pytest.warns(ConvergenceWarning, match=r"agreement 0\.12.*choice_ and confidence_"):
             warn_if_coin_toss(0.123)
 

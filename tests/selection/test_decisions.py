@@ -22,7 +22,7 @@ def partition(n_vectors, modularity, separation=1.0, origin="k-means"):
 
 
 class TestFlats:
-    def test_tells_every_trial(self):
+    def test_every_trial_is_recorded(self):
         found = flats_decision(Search(WIDE, [LINEAR, WIDE, AFFINE], "auto"))
         assert found.name == "flats"
         assert found.candidates[0] == {
@@ -46,13 +46,13 @@ class TestFlats:
         assert found.chosen["subspace_dim"] == 4
         assert found.score == "modularity"
 
-    def test_a_setting_that_was_tried_twice_won_where_it_won(self):
+    def test_a_setting_tried_twice_keeps_the_trial_that_won(self):
         again = replace(WIDE, modularity=0.49, separation=4.0)
         assert flats_decision(Search(again, [LINEAR, WIDE, again], "density", True)).winner == 2
         assert flats_decision(Search(WIDE, [LINEAR, WIDE, again], "auto")).winner == 1
 
     @pytest.mark.parametrize("chosen", [WIDE, AFFINE])
-    def test_a_pilot_is_told_where_there_was_one(self, chosen):
+    def test_a_pilot_is_recorded(self, chosen):
         both = flats_decision(Search(chosen, [LINEAR, WIDE, AFFINE], "auto")).reason
         assert both.startswith("affine flats" if chosen.affine else "linear flats")
         assert "pilot" in both
@@ -61,7 +61,7 @@ class TestFlats:
         assert flats_decision(Search(chosen, own, "auto")).reason == "the largest modularity"
 
     @pytest.mark.parametrize(("kind", "uneven"), [("density", True), ("density", False), ("auto", False)])
-    def test_unequal_sizes_are_told_where_they_decided(self, kind, uneven):
+    def test_unequal_sizes_are_recorded_if_they_decided(self, kind, uneven):
         reason = flats_decision(Search(LINEAR, [LINEAR, WIDE], kind, uneven)).reason
         assert ("unequal size" in reason) is uneven
         assert ("modularity" in reason) is not uneven
@@ -92,7 +92,7 @@ class TestPartition:
     def told(self, decision):
         return [(each["origin"], each["n_components"], each["modularity"]) for each in decision.candidates]
 
-    def test_tells_the_best_of_each_origin_and_number_of_eigenvectors(self):
+    def test_the_best_of_each_origin_and_number_of_eigenvectors(self):
         found = partition_decision(self.choice(self.candidates[1]), self.candidates[1])
         assert self.told(found)[0] == ("k-means", 2, 0.45)
         assert sorted(self.told(found)[1:]) == [
@@ -103,7 +103,7 @@ class TestPartition:
         assert found.chosen == {"origin": "k-means", "n_components": 2, "modularity": 0.45, "separation": 1.0}
         assert (found.name, found.score, found.winner) == ("partition", "modularity", 0)
 
-    def test_the_winner_is_told_though_another_of_its_kind_has_more_modularity(self):
+    def test_the_winner_is_recorded_even_with_less_modularity(self):
         winner = self.candidates[6]
         found = partition_decision(self.choice(winner, winner), winner)
         assert found.chosen["modularity"] == 0.20

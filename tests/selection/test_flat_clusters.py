@@ -54,12 +54,12 @@ class TestIsFlat:
         assert cell.dim == dim
         assert is_flat(cell) is expected
 
-    def test_a_round_cluster_is_none(self):
+    def test_a_round_cluster_is_not_flat(self):
         cell = cell_of(np.random.default_rng(0).normal(size=(300, 6)))
         assert cell.dim == 0
         assert not is_flat(cell)
 
-    def test_variances_that_fall_gently_are_none(self):
+    def test_slowly_decreasing_variances_are_not_flat(self):
         rng = np.random.default_rng(0)
         assert not is_flat(cell_of(rng.normal(size=(2000, 8)) * 1.3 ** -np.arange(8)))
         assert not is_flat(cell_of(rng.normal(size=(2000, 8)) * [1, 1, 0.1, 0.07, 0.07, 0.07, 0.07, 0.07]))
@@ -71,12 +71,12 @@ class TestIsFlat:
         assert not is_flat(replace(cell, dim=2))
         assert not is_flat(replace(cell, dim=0, basis=cell.basis[:, :0]))
 
-    def test_no_rows_are_none(self):
+    def test_an_empty_cluster_has_no_dimension(self):
         assert not is_flat(None)
 
 
 class TestLabels:
-    def test_rows_of_the_background_have_none(self):
+    def test_background_rows_have_no_cluster(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=80, outliers=0.1, random_state=0)
         code = shortest_code(measure(X, affine=True), y, 2, free=False)
         found = labels_of(code)
@@ -116,12 +116,12 @@ class TestFlatClusters:
         assert small in (3, 4)
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_curved_clusters_are_none(self, seed):
+    def test_curved_clusters_are_not_flat(self, seed):
         X, y = curved_moons(seed)
         assert flat_code(X, [y, spoiled(y, 2)], 2) is None
         assert flat_code(X, [], 2) is None
 
-    def test_digits_and_blobs_are_none(self):
+    def test_digits_and_blobs_are_not_flat(self):
         X, y = load_digits(n_class=4, return_X_y=True)
         assert flat_code(X[:200], [y[:200].astype(np.int32)] * 2, 4) is None
         X, y = make_blobs(200, n_features=5, centers=3, random_state=0)
@@ -133,7 +133,7 @@ class TestFlatClusters:
         X, labels = np.concatenate([moons[y == 0], plane]), np.repeat([0, 1], 200).astype(np.int32)
         assert flat_code(X, [labels, spoiled(labels, 2)], 2) is None
 
-    def test_curves_in_one_plane_are_none(self):
+    def test_curves_in_one_plane_are_not_flat(self):
         X, y = make_moons(400, noise=0.05, random_state=0)
         rng = np.random.default_rng(0)
         X = X @ np.linalg.qr(rng.normal(size=(10, 2)))[0].T + 0.02 * rng.normal(size=(400, 10))
@@ -158,12 +158,12 @@ class TestStarts:
         for order in (starts, starts[::-1]):
             assert flat_code(X, order, 2).length == min(flat)
 
-    def test_an_empty_cluster_is_no_flat(self, no_search):
+    def test_an_empty_cluster_is_not_flat(self, no_search):
         X, _ = make_subspaces((2,), 8, points_per_subspace=200, outliers=0, random_state=0)
         assert flat_code(X, [np.zeros(200, np.int32)], 1) is not None
         assert flat_code(X, [np.zeros(200, np.int32)], 2) is None
 
-    def test_rows_may_have_no_cluster_at_the_start(self, no_search):
+    def test_rows_without_a_cluster_at_the_start(self, no_search):
         X, y = self.rows()
         code = flat_code(X, [y.astype(np.int32)], 2)
         assert (y < 0).any()
@@ -183,7 +183,7 @@ class TestStarts:
         # One start is not enough to be sure.
         assert flat_code(X, [y], 2) is None
         assert len(searches) == 1
-        # Where starts lead to flats, nobody has to search for them.
+        # If starts lead to flats, there is no search.
         flat, truth = self.rows()
         assert flat_code(flat, [spoiled(truth, 2)] * 2, 2) is not None
         assert len(searches) == 1

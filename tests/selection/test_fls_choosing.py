@@ -425,7 +425,7 @@ class TestSeveralLandmarkSets:
 
 class TestUnequalSizes:
     @pytest.mark.parametrize(("assign", "finds"), [("auto", True), ("density", True), ("balanced", False)])
-    def test_a_small_cluster_beside_a_large_one(self, assign, finds):
+    def test_a_small_and_a_large_cluster(self, assign, finds):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=[400, 40], outliers=0, random_state=0)
         labels = quiet(FLS(2, random_state=0, **PLANES | {"assign": assign}), X).labels_
         # Modularity cuts the large cluster.

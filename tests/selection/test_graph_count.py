@@ -43,7 +43,7 @@ class TestDecision:
         X, _ = arcs(n_clusters)
         found = decide(X, 6)
         assert found.chosen["n_clusters"] == n_clusters
-        # All of the modularity that so many clusters can have, and every setting sees the same.
+        # The largest modularity of this number of clusters; it is the same in every setting.
         assert found.chosen["relative_modularity"] == pytest.approx(1, abs=0.02)
         assert found.chosen["agreement"] == pytest.approx(1, abs=0.02)
         assert found.name == "n_clusters"
@@ -54,13 +54,13 @@ class TestDecision:
         found = decide(X, 6, told=flats(4))
         assert [each["n_clusters"] for each in found.candidates] == [2, 3, 4, 5, 6]
         nats = [each["nats_per_row"] for each in found.candidates]
-        # What flats said about one cluster is no candidate here; about more than four they said nothing.
+        # One cluster is not a candidate here; flats have no value for more than four.
         np.testing.assert_equal(nats, [8.0, 7.0, 6.0, np.nan, np.nan])
         for each in found.candidates:
             assert -1 <= each["relative_modularity"] <= 1 + 1e-9
             assert -1 <= each["agreement"] <= 1
 
-    def test_the_largest_number_near_the_top_beside_the_slow_rule(self, monkeypatch):
+    def test_the_largest_number_near_the_top_equals_the_slow_rule(self, monkeypatch):
         for seed in range(20):
             scores = dict(zip(range(2, 7), np.random.default_rng(seed).uniform(0.9, 0.93, 5), strict=True))
             monkeypatch.setattr(
@@ -97,7 +97,7 @@ class TestDecision:
 
 class TestInvariance:
     @pytest.mark.parametrize("change", ["rotation", "scale", "order"])
-    def test_what_does_not_matter(self, change):
+    def test_the_count_does_not_depend_on(self, change):
         X, _ = arcs(3)
         rng = np.random.default_rng(0)
         moved = {
@@ -119,7 +119,7 @@ class TestInvariance:
         assert decide(arcs(3)[0].astype(np.float32)).chosen["n_clusters"] == 3
 
     @pytest.mark.parametrize("n", [4, 6, 9])
-    def test_a_handful_of_rows_is_no_obstacle(self, n):
+    def test_very_few_rows(self, n):
         X = np.random.default_rng(0).normal(size=(n, 5))
         found = decide(X, 10)
         assert [each["n_clusters"] for each in found.candidates] == list(range(2, n + 1 if n < 10 else 11))

@@ -64,7 +64,7 @@ class TestJoinedPartitions:
             assert clustering_accuracy(labels, assign(psi, spectrum, partition)) > 0.95
 
     @pytest.mark.parametrize("strong", [False, True])
-    def test_fewer_rows_than_parts_are_no_obstacle(self, strong):
+    def test_fewer_rows_than_parts(self, strong):
         psi = csr_matrix(np.repeat(np.eye(3), 2, axis=0))
         spectrum = spectrum_of(psi, 2)
         graphs = part_graphs(psi, embed(psi, spectrum), 3, np.random.RandomState(0))
@@ -101,7 +101,7 @@ class TestChoosePartition:
         assert found.winner.modularity == pytest.approx(reference.modularity(P, predicted, k), abs=1e-5)
 
     @pytest.mark.parametrize("counts", [[8, 5, 3, 4], [1, 3], [1, 8, 3, 2]])
-    def test_takes_as_many_eigenvectors_as_needed_and_no_more(self, counts):
+    def test_number_of_eigenvectors(self, counts):
         """One vector tells two of four clusters apart, three all of them."""
         psi = csr_matrix(planted_graph((50, 50, 50, 50), stray=0.05)[0])
         found = choose_partition(
@@ -137,7 +137,7 @@ class TestChoosePartition:
         assert clustering_accuracy(labels, assign(psi, spectrum, found.winner)) > 0.95
 
     @pytest.mark.parametrize("sizes", [(400, 40, 40, 40), (300, 60, 30)])
-    def test_polishing_never_ends_below_where_it_began(self, sizes):
+    def test_polishing_never_lowers_modularity(self, sizes):
         P, _ = planted_graph(sizes, stray=0.15)
         psi = csr_matrix(P)
         k = len(sizes)
@@ -158,7 +158,7 @@ class TestChoosePartition:
         assert polished.modularity > plain.modularity - 0.02
         assert len(np.unique(assign(psi, spectrum, polished))) == k
 
-    def test_rows_that_do_not_count_have_no_say(self):
+    def test_rows_without_weight_do_not_count(self):
         P, _ = planted_graph((60, 60), stray=0.1)
         psi = csr_matrix(np.concatenate([P, random_graph(np.random.default_rng(0), 40, 12)]))
         spectrum = spectrum_of(psi, 2)
@@ -197,7 +197,7 @@ class TestChoosePartition:
             np.testing.assert_array_equal(assign(psi, spectrum, one), assign(psi, spectrum, other))
             assert one.separation == other.separation
 
-    def test_more_vectors_than_the_spectrum_has_are_not_asked_for(self):
+    def test_counts_beyond_the_spectrum_are_skipped(self):
         psi = csr_matrix(planted_graph((20, 20), per_cluster=2)[0])
         found = choose_partition(
             psi,
@@ -220,8 +220,8 @@ class TestKinds:
 
     @pytest.mark.parametrize("polish", [False, True])
     @pytest.mark.parametrize("seed", range(2))
-    def test_a_small_cluster_beside_a_large_one(self, seed, polish):
-        """Modularity cuts the large one in half; that it is told apart by its join is told from the rows."""
+    def test_a_small_and_a_large_cluster(self, seed, polish):
+        """Modularity cuts the large cluster in half; the weak join of the small one reveals it."""
         psi, spectrum, labels = self.rings((1000, 50), seed)
         accuracy = {}
         for kind in ("auto", "balanced", "density"):
@@ -260,7 +260,7 @@ class TestKinds:
             ("SURE_AGREEMENT", 1.1, {False}),
         ],
     )
-    def test_modularity_is_overruled_only_where_all_speaks_against_it(self, monkeypatch, name, value, kept_where):
+    def test_all_conditions_must_hold_against_modularity(self, monkeypatch, name, value, kept_where):
         """By a clear margin, in more than details, and on trial settings only if different parts agree."""
         psi, spectrum, _ = self.rings((1000, 50))
         monkeypatch.setattr(module, name, value)
@@ -274,7 +274,7 @@ class TestKinds:
 
     @pytest.mark.parametrize("polish", [False, True])
     @pytest.mark.parametrize(("sizes", "stray"), [((1000, 20), 0), ((1000, 20), 0.02), ((500, 500, 20), 0)])
-    def test_clumps_too_small_to_be_clusters_are_none(self, sizes, stray, polish, monkeypatch):
+    def test_small_clumps_are_not_clusters(self, sizes, stray, polish, monkeypatch):
         psi, spectrum, _ = self.rings(sizes, stray=stray)
         for kind in ("auto", "density"):
             found = choose(psi, spectrum, 2, polish=polish, kind=kind)
@@ -285,7 +285,7 @@ class TestKinds:
 
     @pytest.mark.parametrize("polish", [False, True])
     @pytest.mark.parametrize("kind", ["auto", "density"])
-    def test_where_no_partition_can_be_judged_modularity_decides(self, kind, polish):
+    def test_modularity_decides_if_separation_is_undefined(self, kind, polish):
         """Three clusters of less than ten rows are too small for any evidence from joins."""
         P, labels = planted_graph((MIN_CLUSTER_ROWS - 1,) * 3, stray=0.1)
         psi = csr_matrix(P)
@@ -295,7 +295,7 @@ class TestKinds:
         np.testing.assert_array_equal(assign(psi, spectrum, found.winner), assign(psi, spectrum, found.balanced))
         assert clustering_accuracy(labels, assign(psi, spectrum, found.winner)) > 0.9
 
-    def test_balanced_asks_for_no_separation(self, monkeypatch):
+    def test_balanced_ignores_separation(self, monkeypatch):
         monkeypatch.setattr(module, "separation", None)
         psi, spectrum, _ = self.rings((200, 200))
         for polish in (False, True):
@@ -315,7 +315,7 @@ class TestKinds:
         assert found.agreement < 0.9
 
     @pytest.mark.parametrize("n_draws", [1, 2])
-    def test_parts_are_drawn_as_often_as_asked(self, n_draws):
+    def test_number_of_draws_of_parts(self, n_draws):
         psi, spectrum, _ = self.rings((200, 200))
         found = choose(psi, spectrum, 2, n_draws=n_draws, n_starts=1, counts=[1])
         assert len(found.candidates) == 1 + 3 * n_draws + 3 * n_draws
@@ -332,7 +332,7 @@ class TestKinds:
         assert found.winner.modularity == pytest.approx(reference.modularity(P, predicted, 2), abs=1e-5)
         assert found.winner.landmark_scores.dtype == dtype
 
-    def test_outliers_have_no_say_in_modularity_but_belong_to_parts(self):
+    def test_outliers_count_in_parts_but_not_in_modularity(self):
         psi, spectrum, _ = self.rings((200, 200))
         inliers = np.flatnonzero(np.arange(400) % 4 > 0)
         found = choose(psi, spectrum, 2, inliers=inliers)
@@ -369,7 +369,7 @@ class TestKinds:
             assert clustering_accuracy(labels, self.labels(P, 3, polish, kind)) == 1
 
         @pytest.mark.parametrize("weight", [0, 1e-310, 1e-222])
-        def test_landmarks_and_rows_of_no_weight_or_hardly_any(self, polish, kind, weight):
+        def test_landmarks_and_rows_with_tiny_or_zero_weight(self, polish, kind, weight):
             P, labels = planted_graph((40, 40), stray=0.1)
             P = np.concatenate([P, np.zeros((80, 2))], axis=1)
             P[::7, -1] = weight

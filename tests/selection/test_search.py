@@ -128,7 +128,7 @@ class TestCandidates:
         assert pairs(200, 80, 5) == [(2, 6), (2, 16), (3, 8), (4, 10), (6, 14), (9, 20)]
         assert max(size for _, size in pairs(200, 80, 5)) <= 200 / (2 * 5)
 
-    def test_rows_beyond_the_sample_make_no_neighbourhood_larger(self):
+    def test_neighbourhoods_do_not_grow_beyond_the_sample(self):
         assert pairs(10**7, 80, 100) == pairs(10_000, 80, 100)
         assert (9, 58) not in pairs(10**7, 80, 100)
 
@@ -144,7 +144,7 @@ class TestCandidates:
     def test_a_given_dimension_is_not_varied(self):
         assert pairs(10_000, 80, 10, dim=5) == [(5, 12), (5, 34)]
 
-    def test_a_large_dimension_leaves_out_what_it_can_of_few_rows(self):
+    def test_a_large_dimension_with_few_rows(self):
         """The flats of all rows would be one and the same; but a flat needs more rows than dimensions."""
         assert pairs(100, 80, 10, dim=20) == [(20, 42)]
         assert pairs(60, 80, 10, dim=20) == [(20, 30)]
@@ -181,7 +181,7 @@ class TestBestSetting:
         settings = [scored(3, 0.5), scored(3, 0.5), scored(2, 0.5)]
         assert best_setting(settings, sampled=sampled) is settings[0]
 
-    def test_of_one_is_itself(self):
+    def test_middle_of_one_setting(self):
         settings = [scored(3, -0.1)]
         assert best_setting(settings, sampled=True) is settings[0]
 
@@ -211,23 +211,23 @@ class TestPilot:
             for some in pilot_settings(settings, n_columns)
         ]
 
-    def test_of_many_columns_one_pair_comes_first(self):
+    def test_many_columns_begin_with_one_pair(self):
         first, more = self.asked(PAIR_COLUMNS)
         assert first == [(4, 10, False), (4, 10, True)]
         assert more == [(2, 6, False), (2, 16, False), (4, 28, False), (2, 6, True)]
 
-    def test_of_fewer_columns_all_are_asked_at_once(self):
+    def test_few_columns_try_all_settings_at_once(self):
         first, more = self.asked(PAIR_COLUMNS - 1)
         assert first == [(2, 6, False), (2, 16, False), (4, 10, False), (4, 28, False), (2, 6, True), (4, 10, True)]
         assert more == []
 
-    def test_a_dimension_that_is_given_has_no_pair(self):
+    def test_a_given_dimension_needs_no_pair(self):
         first, more = self.asked(80, dim=3)
         assert first == [(3, 8, False), (3, 22, False), (3, 8, True)]
         assert more == []
 
     @pytest.mark.parametrize(("lead", "affine"), [(-0.1, False), (AFFINE_MARGIN / 2, False), (2 * AFFINE_MARGIN, True)])
-    def test_more_are_asked_only_where_affine_flats_win_the_pair(self, monkeypatch, lead, affine):
+    def test_more_settings_are_tried_only_if_affine_flats_win_the_pair(self, monkeypatch, lead, affine):
         def score(setting, *arguments):
             return replace(setting, modularity=0.5 + lead * setting.affine)
 
@@ -313,7 +313,7 @@ class TestTrials:
         assert set(names) < set(pairs(*rows.shape, 2))
         assert {(2, 6), (3, 8)} < set(names)
         assert best is best_setting(final, sampled=True)
-        # The middle one is asked about separation too, and no other.
+        # Separation is computed for the middle setting only.
         assert [(each.dim, each.neighborhood) for each in final if not np.isnan(each.separation)] == [(2, 6)]
 
     @pytest.mark.parametrize(("n", "dim"), [(100, 2), (101, 4)])
@@ -340,7 +340,7 @@ class TestTrials:
         _, trials = best_and_trials(np.zeros((n, 20)), 2, settings, np.random.RandomState(0))
         assert [trial.dim for trial in trials if trial.neighborhood == 6 * trial.dim + 4] == [dim]
 
-    def test_one_kind_needs_no_pilot(self):
+    def test_a_single_kind_skips_the_pilot(self):
         rows = linear_rows()
         settings = candidate_settings(*rows.shape, 2, affine=True, unit=False)
         best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
@@ -355,7 +355,7 @@ class TestTrials:
             assert best.affine is affine
 
     @pytest.mark.parametrize("n", [1, 2, 5])
-    def test_a_handful_of_rows_is_no_obstacle(self, n):
+    def test_very_few_rows(self, n):
         rows = np.random.default_rng(0).standard_normal((n, 4))
         best, trials = best_and_trials(rows, min(n, 2), both_kinds(rows, 2), np.random.RandomState(0))
         assert all(np.isfinite(trial.modularity) for trial in trials)
@@ -453,7 +453,7 @@ class TestSeparation:
         assert found.uneven
 
     @pytest.mark.parametrize(("agreement", "dim"), [(SURE_AGREEMENT, 4), (SURE_AGREEMENT - 0.01, 3), (np.nan, 3)])
-    def test_a_larger_dimension_must_be_sure_of_what_it_shows(self, monkeypatch, agreement, dim):
+    def test_a_larger_dimension_needs_agreement(self, monkeypatch, agreement, dim):
         settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 3, 1, agreement=agreement)]
         assert self.choose(monkeypatch, settings).setting.dim == dim
 
@@ -461,7 +461,7 @@ class TestSeparation:
         settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 1, 1)]
         assert self.choose(monkeypatch, settings).setting == settings[1]
 
-    def test_the_middle_setting_is_asked_first_and_with_more_draws(self, monkeypatch):
+    def test_the_middle_setting_is_tried_first_with_more_draws(self, monkeypatch):
         settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 1, 1)]
         middle = parted(3, 0.21, 3, 1)
         found = self.choose(monkeypatch, settings, middle=middle)
@@ -469,21 +469,21 @@ class TestSeparation:
         assert found.setting is found.trials[1]
         assert found.middle is found.trials[1]
         assert found.uneven
-        # What it shows by chance with fewer does not count, and then nothing else is asked.
+        # A result by chance with fewer draws does not count, and no other setting is tried.
         settings[1] = middle
         found = self.choose(monkeypatch, settings, middle=parted(3, 0.2, 1, 1))
         assert found.setting == settings[0]
         assert found.trials == [settings[0], parted(3, 0.2, 1, 1), settings[2]]
         assert not found.uneven
 
-    def test_what_modularity_finds_at_its_best_must_be_clearly_worse(self, monkeypatch):
+    def test_the_best_modularity_must_be_clearly_worse(self, monkeypatch):
         settings = [parted(2, 0.48, 1, 3), parted(3, 0.2, 3, 1), parted(4, 0.3, 3, 1)]
         found = self.choose(monkeypatch, settings)
         assert found.setting == settings[0]
         assert found.trials == [*settings, settings[0]]
         assert not found.uneven
 
-    def test_others_than_the_middle_are_not_asked(self, monkeypatch):
+    def test_only_the_middle_setting_is_tried(self, monkeypatch):
         settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 3, 1)]
         found = self.choose(monkeypatch, settings)
         assert found.setting == settings[0]
@@ -507,7 +507,7 @@ class TestSeparation:
         assert middle_setting(given) is given[1]
 
     @pytest.mark.parametrize("options", [{"n": 100}, {"kind": "density"}, {"kind": "balanced"}])
-    def test_few_rows_fall_apart_by_chance_and_who_knows_the_kind_need_not_ask(self, monkeypatch, options):
+    def test_few_rows_or_a_given_kind_skip_the_question(self, monkeypatch, options):
         settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 1, 1)]
         assert self.choose(monkeypatch, settings).uneven
         found = self.choose(monkeypatch, settings, **options)
@@ -521,7 +521,7 @@ class TestSeparation:
             pytest.param((1 + 0.9 * UNEVEN_MARGIN, 0.5), id="not clearly above that of the best setting"),
             pytest.param((2, 2 - 0.9 * UNEVEN_MARGIN), id="not clearly above what its own modularity finds"),
             pytest.param((-np.inf, -np.inf), id="clusters too small"),
-            pytest.param((np.nan, np.nan), id="not asked for"),
+            pytest.param((np.nan, np.nan), id="not computed"),
         ],
     )
     def test_a_setting_must_be_clearly_better_separated(self, monkeypatch, own):
@@ -539,7 +539,7 @@ class TestSeparation:
         assert found.setting == settings[0]
         assert found.uneven
 
-    def test_a_trial_keeps_what_its_partitions_reach(self, monkeypatch):
+    def test_a_trial_records_its_partitions(self, monkeypatch):
         found = []
 
         def spy(*arguments, **options):
@@ -556,7 +556,7 @@ class TestSeparation:
             assert trial.agreement == choice.agreement
             assert trial.n_rows == len(rows)
         assert any(choice.density.separation > choice.balanced.separation for choice in found)
-        # Whoever is not asked about separation does not spend time on it.
+        # Separation is not computed unless it is needed.
         for trial, choice in zip(tried(rows, 2, settings), found[2:], strict=True):
             assert trial.modularity == choice.balanced.modularity
             assert trial.n_rows == len(rows)

@@ -64,7 +64,7 @@ class Fixed:
 class TestMatched:
     @few
     @given(st.integers(0, 10_000), st.integers(1, 4))
-    def test_no_other_names_share_more_rows(self, seed, n_clusters):
+    def test_names_share_as_many_rows_as_possible(self, seed, n_clusters):
         labels, other = random_labels(seed, n_clusters)
         found = matched(labels, other, n_clusters)
         best = max((np.array(names)[other] == labels).sum() for names in permutations(range(n_clusters)))
@@ -85,7 +85,7 @@ class TestMatched:
         names = np.random.default_rng(seed).permutation(4)
         np.testing.assert_array_equal(matched(labels, names[labels].astype(np.int32), 4), labels)
 
-    def test_empty_clusters_are_no_obstacle(self):
+    def test_empty_clusters(self):
         labels, other = np.array([0, 0, 2, 2], np.int32), np.array([1, 1, 1, 3], np.int32)
         found = matched(labels, other, 4)
         np.testing.assert_array_equal(found[:3], 0)
@@ -203,7 +203,7 @@ class TestOneKind:
             (np.inf, {}, False),
         ],
     )
-    def test_a_draw_is_doubtful_where_separation_nearly_objects(self, gain, options, expected):
+    def test_a_clustering_is_doubtful_if_separation_nearly_wins(self, gain, options, expected):
         draw = self.draw(gain, **options)
         # Other clusters: all rows but those whose landmarks are few.
         scores = np.zeros_like(draw.choice.density.landmark_scores)
@@ -261,7 +261,7 @@ class TestVoters:
         np.testing.assert_array_equal(found, truth)
         assert [voter.features for voter in voters] == [each.features for each in draws]
 
-    def test_the_best_may_decide_alone(self):
+    def test_the_best_decides_if_others_disagree(self):
         draws, _ = self.election()
         flat = replace(draws[0], partition=replace(draws[0].partition, flats=()))
         # Those that know one cluster only would take the others from the first.
@@ -285,7 +285,7 @@ class TestVoters:
         # Named after it alone, the good ones would contradict each other.
         assert reference.accuracy_by_permutation(truth, votes) == 1
 
-    def test_scores_beside_loops(self):
+    def test_scores_equal_explicit_loops(self):
         graphs, labels, truth = self.draws()
         voters = voters_of(graphs, labels)
         for voter, P, own in zip(voters, graphs, (labels[0], truth, truth), strict=True):

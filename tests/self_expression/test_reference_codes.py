@@ -267,7 +267,7 @@ def test_greedy_choice_of_one_flat_is_the_best_one():
     assert energy == pytest.approx(distances.sum(axis=0).min())
 
 
-def test_greedy_choice_never_grows_in_energy_and_ends_where_no_swap_helps():
+def test_greedy_choice_ends_at_a_local_minimum():
     rng = np.random.default_rng(5)
     distances = rng.random((30, 12))
     start = rng.choice(12, 3, replace=False)

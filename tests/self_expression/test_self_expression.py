@@ -136,7 +136,7 @@ class TestElasticNet:
     def test_below_its_smallest_fidelity_a_code_is_zero(self):
         assert not dense(planes(), ElasticNet(0.99)).any()
 
-    def test_the_l1_norm_alone_is_refused(self):
+    def test_the_pure_l1_norm_is_refused(self):
         with pytest.raises(ValueError, match='solver="admm"'):
             self_codes(planes(), ElasticNet(l1_ratio=1.0), affine=False)
 
@@ -283,7 +283,7 @@ class TestAffinity:
         assert weights.nnz == 2 * kept
         assert weights[0, 1] == 1
 
-    def test_small_codes_keep_their_edges_beside_large_ones(self):
+    def test_small_codes_keep_their_edges(self):
         codes = csr_matrix(([1e8, 1e-20], ([0, 1], [1, 2])), shape=(3, 3))
         np.testing.assert_allclose(affinity(codes, mass=0.9).toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 

@@ -58,7 +58,7 @@ def test_pieces_are_found(sizes, seed):
 
 
 @pytest.mark.parametrize("sizes", [[60, 50, 2, 1, 1], [400, 300, 3, 2, 1]])
-def test_stray_pieces_are_no_clusters(sizes):
+def test_stray_pieces_are_not_clusters(sizes):
     weights, labels = blocks(sizes)
     found = graph.spectral_labels(weights, 2, rng=np.random.RandomState(0))
     large = labels < 2
@@ -88,11 +88,11 @@ def test_the_largest_modularity_chooses_how_many_vectors():
 
 
 @pytest.mark.parametrize("n", [5, 800])
-def test_no_edges_are_one_cluster(n):
+def test_a_graph_without_edges_is_one_cluster(n):
     assert not graph.spectral_labels(csr_matrix((n, n)), 3, rng=np.random.RandomState(0)).any()
 
 
-def test_one_cluster_needs_no_vectors():
+def test_one_cluster_needs_no_eigenvectors():
     assert not graph.spectral_labels(joined([5, 5], strength=1)[0], 1, rng=np.random.RandomState(0)).any()
 
 
@@ -101,7 +101,7 @@ def test_more_clusters_than_nodes_have_vectors_for():
     assert graph.spectral_labels(weights, 6, counts=[4, 9], rng=np.random.RandomState(0)).shape == (6,)
 
 
-def test_it_goes_on_where_lanczos_gives_up(monkeypatch):
+def test_a_dense_solver_replaces_lanczos_if_it_fails(monkeypatch):
     weights, labels = joined([300, 300], strength=0.05)
 
     def fails(*arguments, **options):

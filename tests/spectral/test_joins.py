@@ -98,7 +98,7 @@ class TestPartGraphs:
             assert all(np.bincount(graph.labels).min() > 0 for graph in found)
             assert all(graph.labels.dtype == np.int32 for graph in found)
 
-    def test_parts_are_of_neighbours_whatever_the_lengths_of_rows(self):
+    def test_parts_do_not_depend_on_lengths_of_rows(self):
         rng = np.random.default_rng(0)
         rows = rng.standard_normal((200, 3))
         scales = 2.0 ** rng.integers(-3, 4, size=(200, 1))
@@ -124,7 +124,7 @@ class TestPartGraphs:
                 np.testing.assert_allclose(graph.weights, [[1]])
                 np.testing.assert_array_equal(graph.labels, 0)
 
-    def test_centres_that_no_row_is_nearest_to_are_no_parts(self, monkeypatch):
+    def test_centres_without_rows_are_dropped(self, monkeypatch):
         centers = np.array([[[1.0, 0], [-1, -1], [0, 1], [-1, 0]]])
         monkeypatch.setattr(module, "kmeans", lambda *arguments, **options: Centers(centers, np.zeros(1)))
         for graph in part_graphs(np.ones((40, 1)), np.repeat(np.eye(2), 20, axis=0), 2, np.random.RandomState(0)):
@@ -171,7 +171,7 @@ class TestJoins:
         assert rho[2, 3] > 0.95
         np.testing.assert_array_equal(rho[:2, 2:], 0)
 
-    def test_parts_of_no_weight_or_hardly_any_are_no_obstacle(self):
+    def test_parts_with_tiny_or_zero_weight(self):
         W = np.diag([0.5, 0.5, 1e-222, 0.0, 1e-310])
         W[0, 2] = W[2, 0] = 5e-112
         rho = joins(W)
@@ -210,7 +210,7 @@ class TestCutJoin:
         assert cut_join(PartGraph(np.zeros(1, np.int32), np.ones((1, 1)), np.ones((1, 1))), np.zeros(1, np.intp)) == 0
 
     @pytest.mark.parametrize("weight", [1e-222, 1e-310])
-    def test_a_cut_of_hardly_any_weight(self, weight):
+    def test_a_cut_of_tiny_weight(self, weight):
         W = np.array([[0.5, weight], [weight, 0.5]])
         assert cut_join(PartGraph(np.arange(2, dtype=np.int32), W, W), np.arange(2)) == pytest.approx(2 * weight)
 
@@ -251,7 +251,7 @@ class TestSeparation:
         graphs = [graph_of(P, parts)]
         assert separation(graphs, renamed, 3) == pytest.approx(separation(graphs, labels, 3))
 
-    def test_has_its_extremes_where_there_is_nothing_to_tell_and_nothing_to_doubt(self):
+    def test_extreme_values(self):
         P, labels = planted_graph((30, 30, 30), stray=0)
         graph = graph_of(P, labels)
         clean = EVENNESS * 3 * np.log(3) - np.log(WEAK_JOIN)
@@ -278,7 +278,7 @@ class TestSeparation:
         assert halves > uneven
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_a_small_cluster_beside_a_large_one_is_better_than_halves_of_it(self, seed):
+    def test_a_small_cluster_is_better_than_halves_of_a_large_one(self, seed):
         P, labels = ring_graph((1000, 50), seed=seed)
         graphs = graphs_of_psi(P, 2, seed=seed)
         halves = (np.arange(1050) >= 500).astype(np.int32)
@@ -315,7 +315,7 @@ class TestJoinByStrength:
         assert small > 5 or n_groups > 4
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_tells_a_small_cluster_from_a_large_one_that_modularity_cuts_in_half(self, seed):
+    def test_finds_a_small_cluster_that_modularity_misses(self, seed):
         P, labels = ring_graph((1000, 50), seed=seed)
         for graph in graphs_of_psi(P, 2, seed=seed):
             by_strength, by_modularity = (
@@ -337,7 +337,7 @@ class TestJoinByStrength:
         least = [np.bincount(join_by_strength(graph, 2)[graph.labels]).min() for graph in graphs]
         assert max(least) <= 20
 
-    def test_small_groups_wait_until_no_more_others_are_left_than_wanted(self):
+    def test_small_groups_are_joined_last(self):
         """Part 3 is joined more to 2 than to 0 or to 1, but less than to both of them together."""
         W = np.diag([0.3, 0.3, 0.3, 0.01])
         W[0, 1] = W[1, 0] = 0.03
@@ -378,7 +378,7 @@ class TestBothWaysToJoin:
         np.testing.assert_array_equal(join(graph_of(P, parts), 1), 0)
 
     @pytest.mark.parametrize("weight", [0, 1e-310, 1e-222, 1e-150])
-    def test_parts_of_no_weight_or_hardly_any_are_no_obstacle(self, join, weight):
+    def test_parts_with_tiny_or_zero_weight(self, join, weight):
         W = np.array([[0.3, 0.1, 0, 0], [0.1, 0.3, 0.01, 0], [0, 0.01, 0.2, weight], [0, 0, weight, weight]])
         found = join(weighted(W), 2)
         assert found[0] == found[1] != found[2]

@@ -29,11 +29,11 @@ def which(x, landmarks):
 @pytest.mark.parametrize("method", METHODS)
 class TestBoth:
     @pytest.mark.parametrize("count", [1, 7, 150, 199])
-    def test_as_many_as_asked_for(self, method, count):
+    def test_number_of_landmarks(self, method, count):
         assert choose(rows(), count, method).shape == (count, 4)
 
     @pytest.mark.parametrize("count", [30, 31, 1000])
-    def test_every_row_where_there_are_no_more(self, method, count):
+    def test_every_row_is_a_landmark_if_there_are_few(self, method, count):
         x = rows(30)
         np.testing.assert_array_equal(choose(x, count, method), x)
 

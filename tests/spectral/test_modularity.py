@@ -35,7 +35,7 @@ class TestModularity:
         np.testing.assert_allclose(terms, reference.modularity_terms(P, labels, k), atol=1e-12)
         assert terms.mean() == pytest.approx(modularity(cluster_shares(csr_matrix(P), labels, k)), abs=1e-12)
 
-    def test_one_cluster_has_none(self):
+    def test_one_cluster_has_no_modularity(self):
         P = random_graph(np.random.default_rng(0))
         assert modularity(cluster_shares(P, np.zeros(40, np.int32), 1)) == pytest.approx(0, abs=1e-14)
 
@@ -74,7 +74,7 @@ class TestModularity:
         assert modularity(cluster_shares(P, labels, 6)) == pytest.approx(1 - 1 / 6)
         np.testing.assert_allclose(modularity_terms(csr_matrix(P), labels, 6), 1 - 1 / 6)
 
-    def test_one_row_has_none(self):
+    def test_one_row_has_no_modularity(self):
         psi = csr_matrix([[0.25, 0.0, 0.75]])
         assert modularity_terms(psi, np.zeros(1, np.int32), 1) == pytest.approx([0])
         # In a cluster of its own among others without rows.
@@ -114,7 +114,7 @@ class TestShares:
         dense = scaled if isinstance(scaled, np.ndarray) else scaled.toarray()
         np.testing.assert_allclose(dense, [[0.25, 0.75], [0, 0], [1, 0]])
 
-    def test_landmarks_that_hardly_any_row_uses_are_no_obstacle(self):
+    def test_landmarks_with_tiny_weight(self):
         """Squares and inverses of such weights leave the range of floats; what they stand for does not."""
         P = np.array([[1, 1e-222, 0, 1e-310], [1, 0, 1e-155, 0], [0, 1e-222, 1, 0], [0, 0, 1, 0]])
         labels = np.array([0, 0, 1, 1], np.int32)

@@ -115,7 +115,7 @@ class TestRefine:
 
 class TestAssign:
     @pytest.mark.parametrize("refined", [False, True])
-    def test_new_rows_go_where_equal_rows_went(self, refined):
+    def test_equal_new_rows_get_equal_labels(self, refined):
         psi = csr_matrix(planted_graph(stray=0.3)[0])
         spectrum, partition = start_of(psi, 3, 0)
         if refined:
@@ -173,7 +173,7 @@ class TestSettle:
         before, after = (set(assign(psi, spectrum, each)) for each in (start, settle(start, psi, spectrum)))
         assert after == before
 
-    def test_follows_weak_joins_where_modularity_falls(self):
+    def test_weak_joins_are_followed_if_modularity_falls(self):
         """From a large cluster and a small one, with a few rows of the large on the wrong side."""
         P, labels = ring_graph((1000, 50))
         psi = csr_matrix(P)
@@ -237,7 +237,7 @@ class TestPartitionOfLabels:
         np.testing.assert_allclose(moved[:, names], found, atol=1e-14)
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    def test_nobody_has_a_cluster_or_hardly_any_weight(self, dtype):
+    def test_empty_clusters_and_tiny_weights(self, dtype):
         psi = csr_matrix(np.array([[1, 1e-222, 0], [1, 0, 0]], dtype))
         spectrum = spectrum_of(psi, 1)
         nobody = partition_of_labels(psi, np.full(2, -1, np.int32), 2, spectrum, "")
@@ -281,7 +281,7 @@ class TestVectorCounts:
         assert vector_counts(k) == expected
 
     @pytest.mark.parametrize("k", [*range(1, 41), 1000])
-    def test_are_positive_ascending_and_begin_where_clean_clusters_end(self, k):
+    def test_counts_are_positive_and_ascending(self, k):
         counts = vector_counts(k)
         assert counts == sorted(set(counts))
         assert counts[0] == max(1, k - 1)

@@ -123,7 +123,7 @@ class TestEmbedding:
         degrees = psi.sum(axis=1) if balanced else reference.degrees(psi)
         np.testing.assert_allclose(found.T @ np.sqrt(degrees), 0, atol=1e-10)
 
-    def test_new_rows_go_where_equal_rows_went(self, balanced, form):
+    def test_equal_new_rows_get_equal_labels(self, balanced, form):
         psi = random_psi()
         spectrum = spectrum_of(psi, 4, balanced=balanced, form=form)
         seen = embed(form(psi), spectrum)
@@ -195,14 +195,14 @@ class TestDegenerate:
         np.testing.assert_allclose(spectrum.eigenvalues, without.eigenvalues, atol=1e-12)
         assert largest_angle(found[~empty], embed(form(psi), without)) < 1e-9
 
-    def test_landmarks_of_no_row_do_not_matter(self, balanced, form):
+    def test_unused_landmarks_do_not_matter(self, balanced, form):
         psi = random_psi()
         padded = np.insert(psi, [0, 7], 0.0, axis=1)
         spectrum, without = (spectrum_of(each, 4, balanced=balanced, form=form) for each in (padded, psi))
         np.testing.assert_allclose(spectrum.eigenvalues, without.eigenvalues, atol=1e-12)
         assert largest_angle(embed(form(padded), spectrum), embed(form(psi), without)) < 1e-9
 
-    def test_a_new_row_at_landmarks_of_no_row_gives_zeros(self, balanced, form):
+    def test_a_new_row_at_unused_landmarks_gives_zeros(self, balanced, form):
         psi = random_psi()
         psi[:, 3] = 0
         spectrum = spectrum_of(psi, 4, balanced=balanced, form=form)
@@ -290,7 +290,7 @@ class TestTopEigenvectors:
         expected = np.polynomial.chebyshev.Chebyshev.basis(degree)((values - 0.3) / 0.3)
         np.testing.assert_allclose(filtered / filtered[-1], expected / expected[-1], atol=1e-5)
 
-    def test_where_filters_are_in_vain_nothing_is_lost(self, monkeypatch):
+    def test_results_do_not_depend_on_filters_that_fail(self, monkeypatch):
         monkeypatch.setattr(spectral, "MAX_FILTERS", 0)
         matrix, trivial, expected = self.matrix(np.linspace(1, 0.5, 12))
         assert largest_angle(top_eigenvectors(matrix, trivial, 12, narrow=True)[1], expected) < 1e-7
