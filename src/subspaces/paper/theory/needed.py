@@ -160,18 +160,7 @@ def landmarks_needed(
     check_positive("tolerance", tolerance)
     check_integer("sample_rows", sample_rows, low=MIN_ROWS)
     rng = check_random_state(random_state)
-    given = feature_map
-    if feature_map is None:
-        feature_map = SubspaceFeatures(subspace_dim=DEFAULT_DIM, landmarks="random")
-    all_rows, features = check_map(X, feature_map)
-    if given is None and all_rows.shape[1] == 1:
-        raise InputError("X has one column, but flats need at least two: pass feature_map=LandmarkFeatures().")
-    if given is None and all_rows.shape[1] <= DEFAULT_DIM:
-        features.set_params(subspace_dim=all_rows.shape[1] - 1)
-    if len(all_rows) < MIN_ROWS:
-        raise InputError(
-            f"X has n_samples={len(all_rows)} rows: pass at least {MIN_ROWS}; with fewer, every row can be a landmark."
-        )
+    all_rows, features = _checked(X, feature_map)
     if n_clusters is None and hasattr(feature_map, "eigenvalues_"):
         n_clusters = feature_map.n_clusters_
     criterion = criterion or ("kernel" if n_clusters is None else "eigenspace")
@@ -186,13 +175,8 @@ def landmarks_needed(
     features = settle(features, x, rng)
     n_reference = len(x) // 2 if draws_rows(features) and _is_fitted_again(features) else max(len(x), 8 * PILOTS[-1])
     low = 1 if criterion == "kernel" else check_integer("n_clusters", n_clusters, low=2, high=len(x) // 8) + 1
-    if pilots is None:
-        sizes = _default_pilots(low, n_reference)
-    else:
-        hint = f"the reference has {n_reference} landmarks; raise sample_rows={sample_rows} for larger pilots"
-        sizes = check_counts("pilots", pilots, low=low, high=n_reference // 2, hint=hint)
-    if len(sizes) < 2:
-        raise InputError(f"pilots={sizes} are too few for a slope: pass at least two, or more rows.")
+    hint = f"the reference has {n_reference} landmarks; raise sample_rows={sample_rows} for larger pilots"
+    sizes = _pilot_sizes(pilots, low, n_reference, hint)
     source = make_source(features, x, n_reference=n_reference, rng=rng)
     errors, gap = pilot_errors(source, x, criterion, n_clusters or 2, sizes, draws, rng)
     parameters = {**describe(features), "n_rows": len(x), "reference": source.reference}
@@ -211,6 +195,33 @@ def landmarks_needed(
     if count is not None and draws_rows(features) and count >= len(all_rows):
         count, reason = len(all_rows), f"{reason} That is every row."
     return LandmarksNeeded(count, float(tolerance), criterion, basis, reason, slope, len(all_rows), gap, curve)
+
+
+def _checked(X: ArrayLike, feature_map: Any) -> tuple[Array, FeatureMap]:
+    """Rows (n, p) and the map, by default the dense map of the paper."""
+    rows, features = check_map(
+        X, SubspaceFeatures(subspace_dim=DEFAULT_DIM, landmarks="random") if feature_map is None else feature_map
+    )
+    if feature_map is None and rows.shape[1] == 1:
+        raise InputError("X has one column, but flats need at least two: pass feature_map=LandmarkFeatures().")
+    if feature_map is None and rows.shape[1] <= DEFAULT_DIM:
+        features.set_params(subspace_dim=rows.shape[1] - 1)
+    if len(rows) < MIN_ROWS:
+        raise InputError(
+            f"X has n_samples={len(rows)} rows: pass at least {MIN_ROWS}; with fewer, every row can be a landmark."
+        )
+    return rows, features
+
+
+def _pilot_sizes(pilots: Any, low: int, n_reference: int, hint: str) -> tuple[int, ...]:
+    """The given numbers of landmarks of the pilots, or the default ones; at least two."""
+    if pilots is None:
+        sizes = _default_pilots(low, n_reference)
+    else:
+        sizes = check_counts("pilots", pilots, low=low, high=n_reference // 2, hint=hint)
+    if len(sizes) < 2:
+        raise InputError(f"pilots={sizes} are too few for a slope: pass at least two, or more rows.")
+    return sizes
 
 
 def _default_pilots(low: int, n_reference: int) -> tuple[int, ...]:
