@@ -22,7 +22,7 @@ from subspaces.kernels import CustomFeatures
 from subspaces.rows import LabelWriter
 from subspaces.rows import checkpoint as _checkpoint
 from subspaces.rows import feed as _engine
-from subspaces.rows.tables import TableRows
+from subspaces.rows.select_columns import TableRows
 
 BLOCK_ROWS = 200
 N_BLOCKS = 8  # of the rows of `feeds`

@@ -32,7 +32,7 @@ def test_a_sheet(tmp_path):
 def test_without_a_header(tmp_path):
     FRAME[["x", "y"]].to_excel(tmp_path / "rows.xlsx", index=False, header=False)
     table = read_table(tmp_path / "rows.xlsx")
-    assert table.columns == ("column 1", "column 2")
+    assert table.columns == ("column 0", "column 1")
     assert table.rows.tolist() == [[1.5, 4], [2, 5], [3, 6]]
 
 

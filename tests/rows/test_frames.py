@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from subspaces import FLS, open_rows
+from subspaces._core.errors import InputError
 from subspaces.datasets import make_subspaces
 from subspaces.inputs import Preparation, read_table
 
@@ -86,15 +87,58 @@ def test_categories_and_objects_of_pandas():
             "kind": pd.Categorical(["x", "y", "x"]),
             "level": pd.Categorical([3, 1, 3]),
             "objects": np.array([1, 2.5, 3], object),
-            "mixed": np.array([1, "b", 2.5], object),
+            "mixed": np.array(["a", "b", 2.5], object),
             "f": np.array([1, 2, 3], np.float32),
         }
     )
-    with pytest.warns(UserWarning, match=r"'kind' .*'mixed'"):
+    with pytest.warns(UserWarning, match=r"'kind' \(category\), 'mixed' \(mostly text\)"):
         source = open_rows(frame)
     assert source.column_names == ("level", "objects", "f")
     assert_array_equal(joined(source), [[3, 1, 1], [1, 2.5, 2], [3, 3, 3]])
     assert open_rows(frame, columns=["f"]).dtype == np.float32
+
+
+@every
+def test_a_cell_that_is_not_a_number_is_an_error(make):
+    """As in a text file: one wrong cell must not remove the column."""
+    frame = make({"x": ["1", "2.5", "", "abc"], "y": [1.0, 2.0, 3.0, 4.0]})
+    message = r"X, row 4, column 'x': 'abc' is not a number \(1 of 3\)"
+    for use in (open_rows, FLS(2).fit, Preparation().fit):
+        with pytest.raises(ValueError, match=message):
+            use(frame)
+
+
+def test_a_wrong_object_far_down_in_a_column_of_pandas():
+    frame = pd.DataFrame({"x": np.array([*range(3000), "abc"], object), "y": np.arange(3001.0)})
+    with pytest.raises(ValueError, match=r"X, row 3001, column 'x': 'abc' is not a number"):
+        FLS(2).fit(frame)
+
+
+@every
+def test_numbers_stored_as_text_are_numbers(make, flat_rows):
+    data = {f"x{column}": flat_rows[:, column] for column in range(6)}
+    text = make({**data, "x2": [repr(float(value)) for value in flat_rows[:, 2]]})
+    assert_array_equal(joined(open_rows(text)), flat_rows)
+    model = FLS(2, random_state=0).fit(text)
+    assert_array_equal(model.labels_, FLS(2, random_state=0).fit(flat_rows).labels_)
+    assert list(model.feature_names_in_) == list(data)
+
+
+@every
+def test_fit_refuses_text_alone(make):
+    for use in (FLS(2).fit, Preparation().fit):
+        with pytest.raises(InputError, match=r"no column that holds numbers: .*'word' \(text\).*convert .*to_numeric"):
+            use(make(OTHERS))
+
+
+@every
+def test_a_warning_points_to_the_caller_and_uses_plain_words(make, flat_rows):
+    others = {name: values[:1] * len(flat_rows) for name, values in OTHERS.items()}
+    frame = make({**others, "a": flat_rows[:, 0], "b": flat_rows[:, 1]})
+    for use in (open_rows, FLS(2).fit, Preparation().fit, Preparation().fit_transform):
+        with pytest.warns(UserWarning, match=r"'word' \(text\), 'day' \(date\), 'time' \(date\)") as caught:
+            use(frame)
+        assert next(each.filename for each in caught if "left out" in str(each.message)) == __file__
 
 
 def test_columns_of_one_name():

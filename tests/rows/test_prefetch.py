@@ -1,6 +1,7 @@
 """The next block is read in a thread while the current one is used."""
 
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -128,6 +129,27 @@ class TestPrefetched:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 3.5 * size
+
+
+HANGING = """
+import time
+from subspaces.rows.prefetch import prefetched
+
+def blocks():
+    yield 1
+    time.sleep(60)
+
+with prefetched(blocks()) as walk:
+    next(walk)
+    {end}
+"""
+
+
+@pytest.mark.parametrize("end", ["raise SystemExit(0)", "raise KeyboardInterrupt"])
+def test_a_read_that_hangs_does_not_delay_the_end_of_the_program(end):
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", HANGING.format(end=end)], timeout=50, capture_output=True, check=False)
+    assert time.monotonic() - began < 40
 
 
 class TestMemory:

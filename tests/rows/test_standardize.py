@@ -168,6 +168,21 @@ def test_parameters(options, error, message):
         Preparation(**options).fit(rows(20))
 
 
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_a_fit_that_fails_leaves_the_one_before(in_blocks, tmp_path):
+    rows = np.random.RandomState(0).standard_normal((30, 4))
+    model = Preparation(standardise=True, pca=3).fit(rows)
+    expected, names = model.transform(rows), model.get_feature_names_out()
+    # There are too few rows for three components, which is known only after they were read.
+    few = np.ones((2, 6))
+    np.save(tmp_path / "few.npy", few)
+    with pytest.raises(ValueError, match="pca=3"):
+        model.fit(tmp_path / "few.npy" if in_blocks else few)
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.transform(rows), expected)
+    assert list(model.get_feature_names_out()) == list(names)
+
+
 def test_broken_rows_in_blocks(tmp_path):
     x = rows()
     x[170, 3] = np.nan

@@ -102,7 +102,7 @@ def test_every_format_gives_the_same_rows(kind, tmp_path):
     assert table.rows.dtype == np.float64
     assert table.rows.flags.c_contiguous
     named = kind in ("csv", "tsv", "semicolons", "csv.gz", "parquet")
-    assert table.columns == (("x", "y", "z") if named else ("column 1", "column 2", "column 3"))
+    assert table.columns == (("x", "y", "z") if named else ("column 0", "column 1", "column 2"))
     assert (table.row_names, table.truth, table.image_shape, table.notes, table.kept) == (None, None, None, (), None)
 
 
@@ -228,8 +228,8 @@ class TestText:
     def test_headers(self, tmp_path):
         assert self.read(tmp_path, "id,1990,1991\n7,1,2\n8,3,4\n", drop="id").columns == ("1990", "1991")
         assert self.read(tmp_path, "1990,1991\n1,2\n").rows.shape == (2, 2)
-        assert self.read(tmp_path, "x,1,2\ny,3,4\n").columns == ("column 2", "column 3")
-        assert self.read(tmp_path, "a,a,a (2),\n1,2,3,4\n").columns == ("a", "a (3)", "a (2)", "column 4")
+        assert self.read(tmp_path, "x,1,2\ny,3,4\n").columns == ("column 1", "column 2")
+        assert self.read(tmp_path, "a,a,a (2),\n1,2,3,4\n").columns == ("a", "a (3)", "a (2)", "column 3")
         assert self.read(tmp_path, '"a\nb",c\n1,2\n').columns == ("a\nb", "c")
         assert self.read(tmp_path, "NA,1\n2,3\n", missing="drop").kept.tolist() == [1]
         assert self.read(tmp_path, "5").rows.tolist() == [[5.0]]
@@ -416,11 +416,11 @@ class TestLargerThanMemory:
         holes[[5, 40_000], [3, 4]] = np.nan
         np.save(tmp_path / "rows.npy", holes)
         table = read_table(tmp_path / "rows.npy", memory_limit="64MB")
-        with pytest.raises(ValueError, match=r"row 6, column 'column 4' has a missing value: .*missing="):
+        with pytest.raises(ValueError, match=r"row 6, column 'column 3' has a missing value: .*missing="):
             list(table.rows.blocks())
-        with pytest.raises(ValueError, match=r"row 40001, column 'column 5' has a missing value"):
+        with pytest.raises(ValueError, match=r"row 40001, column 'column 4' has a missing value"):
             table.rows.take([1, 2, 40_000])
-        with pytest.raises(ValueError, match=r"row \d+, column 'column [45]' has a missing value: .*missing="):
+        with pytest.raises(ValueError, match=r"row \d+, column 'column [34]' has a missing value: .*missing="):
             FLS(2, random_state=0).fit(table.rows)
         table = read_table(tmp_path / "rows.npy", memory_limit="64MB", missing="drop")
         self.check(table, np.delete(rows, [5, 40_000], axis=0))
@@ -446,7 +446,7 @@ class TestLargerThanMemory:
             list(table.rows.blocks())
 
     def test_images(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("subspaces.rows.table.HELD_SHARE", 10**9)
+        monkeypatch.setattr("subspaces.rows.user_table.HELD_SHARE", 10**9)
         rng = np.random.default_rng(0)
         pixels = rng.integers(0, 256, (20, 8, 6)).astype(np.uint8)
         for number, image in enumerate(pixels):
@@ -480,7 +480,7 @@ class TestImages:
         assert table.image_shape == (5, 4)
         assert table.truth.tolist() == ["anna"] * 3 + ["bert"] * 3
         assert table.row_names[:2] == ("anna/0.png", "anna/2.png")
-        assert table.columns[-1] == "pixel 20"
+        assert table.columns[-1] == "pixel 19"
         assert table.notes == ("1 file left out because they are not images",)
         files = read_table([root / "bert" / "1.png", root / "anna" / "0.png"], truth="folder")
         np.testing.assert_array_equal(files.rows, expected[[3, 0]])

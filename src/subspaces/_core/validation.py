@@ -83,6 +83,14 @@ def check_columns(
         raise InputError("The columns of X have other names, or another order, than those of fit: use the same ones.")
 
 
+def largest_value(largest_number: float, n_columns: int) -> float:
+    """The largest value in rows of `n_columns` columns whose squared distances cannot overflow.
+
+    `largest_number` is the largest number of their dtype.
+    """
+    return float(np.sqrt(largest_number / (4 * n_columns)))
+
+
 def check_range(rows: Array, *, are_all: bool = True) -> None:
     """Refuse rows whose squares overflow or, if these rows `are_all`, underflow: distances would be meaningless."""
     xp = namespace(rows)
@@ -95,7 +103,7 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
             f"X has no value above {largest:.3g}, and their squares underflow {rows.dtype}: multiply X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."
         )
-    if largest > float(np.sqrt(number.max / (4 * rows.shape[1]))):
+    if largest > largest_value(number.max, rows.shape[1]):
         raise InputError(
             f"X has values up to {largest:.3g}, and their squares overflow {rows.dtype}: divide X by a constant"
             f"{', or pass float64' if number.bits < 64 else ''}."

@@ -5,9 +5,9 @@ functions. `read_table` opens tables in the same way and also reads names, true 
 
 =====================  =================================================================================
 files                  `paths` (patterns, folders), `formats/` (one file per format, and their registry)
-columns                `columns` (the selector), `tables` (which columns become rows)
+columns                `columns` (names and numbers), `select_columns` (which columns become rows)
 other rows             `arrays`, `streams` (functions that yield blocks), `frames` (pandas, polars, pyarrow)
-tables of users        `table`, `missing`, `unusual`, `standardize` (`Preparation`)
+tables of users        `user_table`, `missing`, `unusual`, `standardize` (`Preparation`)
 blocks                 `source`, `recut`, `prefetch`, `memory`
 estimators             `feed`, `dask`, `preparation`, `moments`, `checkpoint`, `labels`, `plan`
 =====================  =================================================================================
@@ -15,13 +15,33 @@ estimators             `feed`, `dask`, `preparation`, `moments`, `checkpoint`, `
 To add a file format, see `subspaces.rows.formats`.
 """
 
-from subspaces.rows.labels import LabelWriter
-from subspaces.rows.memory import parse_bytes
-from subspaces.rows.open import is_source, open_rows
-from subspaces.rows.source import FeedOptions, MappedRows, RowSource, WrappedRows
-from subspaces.rows.standardize import Preparation
-from subspaces.rows.table import Table, read_table
-from subspaces.rows.unusual import unusual_columns
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from subspaces.rows.labels import LabelWriter
+    from subspaces.rows.memory import parse_bytes
+    from subspaces.rows.open import is_source, open_rows
+    from subspaces.rows.source import FeedOptions, MappedRows, RowSource, WrappedRows
+    from subspaces.rows.standardize import Preparation
+    from subspaces.rows.unusual import unusual_columns
+    from subspaces.rows.user_table import Table, read_table
+
+# Names are imported at first use: the command line lists formats in its help, and that must not import everything.
+_HOMES = {
+    "FeedOptions": "source",
+    "LabelWriter": "labels",
+    "MappedRows": "source",
+    "Preparation": "standardize",
+    "RowSource": "source",
+    "Table": "user_table",
+    "WrappedRows": "source",
+    "is_source": "open",
+    "open_rows": "open",
+    "parse_bytes": "memory",
+    "read_table": "user_table",
+    "unusual_columns": "unusual",
+}
 
 __all__ = [
     "FeedOptions",
@@ -37,3 +57,9 @@ __all__ = [
     "read_table",
     "unusual_columns",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"subspaces.rows.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

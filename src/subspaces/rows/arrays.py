@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from subspaces._core.arrays import Array, Indices, device, follow, is_host
 from subspaces._core.errors import InputError
 from subspaces.rows.checks import array_dtype, check_shape
-from subspaces.rows.columns import Columns, numbered_names, positions
+from subspaces.rows.columns import ColumnChoice, numbered_names, positions
 from subspaces.rows.recut import as_block, columns_at, rows_at
 from subspaces.rows.source import FeedOptions, RowSource
 
@@ -24,7 +24,7 @@ class ArrayRows(RowSource):
 
     column_names = None
 
-    def __init__(self, x: Any, options: FeedOptions, columns: Columns | None = None) -> None:
+    def __init__(self, x: Any, options: FeedOptions, columns: ColumnChoice | None = None) -> None:
         n_rows, n_columns = check_shape(x.shape, "X")
         if not n_rows:
             raise InputError(f"X has no rows, shape {tuple(x.shape)}: a minimum of 1 is required.")
@@ -60,7 +60,7 @@ class ArrayRows(RowSource):
         return as_block(columns_at(self._x[start:stop, :], self._columns), self.dtype)
 
 
-def pick(columns: Columns | None, n_columns: int, where: str) -> Indices | None:
+def pick(columns: ColumnChoice | None, n_columns: int, where: str) -> Indices | None:
     """Positions (q,) of the chosen `columns` among `n_columns` without names; None for all."""
     if columns is None:
         return None

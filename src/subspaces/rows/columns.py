@@ -18,8 +18,8 @@ from subspaces._core.errors import InputError, UserTypeError
 
 # One column or several: names, numbers from 0 on (negative ones count from the end), a range, a slice, or a function
 # that takes the names of all columns and returns any of these.
-OneColumn: TypeAlias = str | int | Callable[[Sequence[str]], Any]
-Columns: TypeAlias = str | int | slice | range | Sequence[str | int] | Callable[[Sequence[str]], Any]
+OneColumnChoice: TypeAlias = str | int | Callable[[Sequence[str]], Any]
+ColumnChoice: TypeAlias = str | int | slice | range | Sequence[str | int] | Callable[[Sequence[str]], Any]
 
 # Names and cells are cut to this length in messages.
 SHOWN_CHARACTERS = 40
@@ -42,10 +42,10 @@ def choose(
     names: Sequence[str],
     where: str,
     *,
-    columns: Columns | None,
-    drop: Columns | None = None,
-    truth: OneColumn | None = None,
-    row_names: OneColumn | None = None,
+    columns: ColumnChoice | None,
+    drop: ColumnChoice | None = None,
+    truth: OneColumnChoice | None = None,
+    row_names: OneColumnChoice | None = None,
 ) -> Wanted:
     """Positions of what is wanted among the columns `names` of `where`."""
     truth_at = None if truth is None else _one(truth, names, where, "truth")
@@ -68,7 +68,7 @@ def choose(
     return Wanted(rows, columns is not None, truth_at, names_at)
 
 
-def positions(columns: Columns, names: Sequence[str], where: str, what: str = "columns") -> list[int]:
+def positions(columns: ColumnChoice, names: Sequence[str], where: str, what: str = "columns") -> list[int]:
     """Positions of the chosen `columns` among `names`, in their order; `what` is the parameter to blame."""
     if callable(columns):
         columns = columns(names)
@@ -133,12 +133,15 @@ def left_out_note(columns: Sequence[str]) -> str:
     )
 
 
-def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns without blanks around them; empty ones become "column 3", a second "x" becomes "x (2)"."""
+def unique_names(names: Sequence[str], first: int = 0) -> tuple[str, ...]:
+    """Names of columns without blanks around them; a second "x" becomes "x (2)".
+
+    Empty names become "column 3" by their position; the first column has the number `first`.
+    """
     found: list[str] = []
     taken = Counter(name.strip() for name in names)
     used: set[str] = set()
-    for number, name in enumerate((name.strip() for name in names), 1):
+    for number, name in enumerate((name.strip() for name in names), first):
         name = name or f"column {number}"
         candidate, copy = name, 1
         while candidate in used or (copy > 1 and candidate in taken):
@@ -149,6 +152,6 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def numbered_names(count: int, word: str = "column") -> tuple[str, ...]:
-    """Names for `count` columns that have none: "column 1", "column 2", ..."""
-    return tuple(f"{word} {number}" for number in range(1, count + 1))
+def numbered_names(count: int, first: int = 0, word: str = "column") -> tuple[str, ...]:
+    """Names for `count` columns that have none: "column 0", "column 1", ..."""
+    return tuple(f"{word} {number}" for number in range(first, first + count))

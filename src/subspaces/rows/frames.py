@@ -5,6 +5,7 @@ Only pyarrow is imported: an object of another library exists only if that libra
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
-from subspaces.rows.columns import left_out_note, shown, unique_names
-from subspaces.rows.formats.parquet import as_cells, as_floats, is_number, is_short, value_type
-from subspaces.rows.formats.stored import WalkedTable
+from subspaces.rows.columns import unique_names
+from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells, as_floats
+from subspaces.rows.formats.base import Content, WalkedTable
+from subspaces.rows.formats.cells import Tally
 from subspaces.rows.reading import reading
+from subspaces.rows.select_columns import select_rows
+from subspaces.rows.source import FeedOptions, in_memory
 
 PANDAS, POLARS, LAZY, ARROW = FRAMES = (
     ("pandas", "DataFrame"),
@@ -24,36 +28,43 @@ PANDAS, POLARS, LAZY, ARROW = FRAMES = (
     ("polars", "LazyFrame"),
     ("pyarrow", "Table"),
 )
-# The type of a pandas column of Python objects is found from this many of them.
-OBJECTS = 1000
+# Rows of text that are converted at once to find out whether they are numbers.
+SURVEY_ROWS = 2**16
+# A warning about the rows of a caller names the first line outside of these packages.
+OURS = ("subspaces", "sklearn", "contextlib")
 
 
-class FrameTable(WalkedTable):
+class FrameTable(ArrowTable, WalkedTable):
     """A dataframe; its columns are converted to numbers block by block. A lazy one runs its query in each pass."""
-
-    path = "X"
-    names: tuple[str, ...]
 
     def __init__(self, frame: Any) -> None:
         self.frame, self._library = frame, frame_kind(frame)
         names, types = self._schema()
-        self.names, self.n_rows = unique_names([str(name) for name in names]), self._count()
-        self.n_columns, self.row_shape = len(self.names), (len(self.names),)
-        values = [value_type(each) for each in types]
-        self.kinds = {place: str(each) for place, each in enumerate(values) if not is_number(each)}
-        self._short = [is_short(each) for each in values]
+        super().__init__("X", unique_names([str(name) for name in names]), types, self._count())
 
-    def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
-        wanted = range(self.n_columns) if columns is None else columns
-        return np.dtype(np.float32 if all(self._short[column] for column in wanted) else np.float64)
+    def survey(self, columns: Sequence[int], text: Sequence[int], room: int) -> list[Content]:
+        found = dict(zip(columns, super().survey(columns, text, room), strict=True))
+        words = [column for column in columns if self.kinds.get(column) == TEXT]
+        if words:
+            # Text may be numbers, as in a text file, with or without mistakes.
+            tally = Tally(len(words))
+            for part in self._parts(words, 0, SURVEY_ROWS):
+                tally.add([_as_text(column) for column in part])
+            found.update(zip(words, tally.contents(), strict=True))
+        return [found[column] for column in columns]
 
     def pieces(self, columns: Indices | None, start: int, rows: int, memory_limit: int) -> Iterator[NDArray[Any]]:
-        wanted = list(range(self.n_columns)) if columns is None else [int(column) for column in columns]
+        from pyarrow import ArrowException
+
+        wanted = self.listed(columns)
         for part in self._parts(wanted, start, rows):
             found = np.empty((len(part[0]), len(wanted)), self.dtype_of(columns))
-            with reading("X", "dataframe"):
-                for place, column in enumerate(part):
-                    found[:, place] = as_floats(column)
+            for place, (position, column) in enumerate(zip(wanted, part, strict=True)):
+                if self.kinds.get(position) == TEXT:
+                    found[:, place] = Tally(1).add([_as_text(column)])[:, 0]
+                else:
+                    with reading("X", "dataframe", ArrowException):
+                        found[:, place] = as_floats(column)
             yield found
 
     def cells(self, column: int) -> NDArray[Any]:
@@ -68,11 +79,9 @@ class FrameTable(WalkedTable):
 
     def _schema(self) -> tuple[list[Any], list[Any]]:
         """Names and pyarrow types of all columns."""
-        import pyarrow as pa
-
         if self._library == PANDAS:
-            head = self.frame.iloc[:OBJECTS]
-            return list(head.columns), [_pandas_column(head.iloc[:, i], pa).type for i in range(head.shape[1])]
+            # The type of a column of Python objects depends on all of them.
+            return list(self.frame.columns), [_pandas_type(series) for _, series in self.frame.items()]
         if self._library == ARROW:
             return self.frame.column_names, self.frame.schema.types
         empty = self.frame.limit(0).lazy().collect().to_arrow()
@@ -87,8 +96,6 @@ class FrameTable(WalkedTable):
 
     def _parts(self, columns: Sequence[int], start: int, rows: int) -> Iterator[list[Any]]:
         """The rows from `start` on in lists of pyarrow arrays, one for each column."""
-        import pyarrow as pa
-
         if self._library == LAZY:
             row = 0
             for batch in self.select(columns).collect_batches(chunk_size=rows, maintain_order=True):
@@ -96,12 +103,12 @@ class FrameTable(WalkedTable):
                     yield _arrow_columns(batch[max(0, start - row) :].to_arrow())
                 row += batch.height
             return
+        selected = self.select(columns)
         for row in range(start, self.n_rows, max(1, rows)):
             if self._library == PANDAS:
-                part = self.frame.iloc[row : row + rows, list(columns)]
-                yield [_pandas_column(part.iloc[:, place], pa) for place in range(len(columns))]
+                yield [_pandas_column(series) for _, series in selected.iloc[row : row + rows].items()]
             else:
-                part = self.select(columns).slice(row, rows)
+                part = selected.slice(row, rows)
                 yield _arrow_columns(part.to_arrow() if self._library == POLARS else part)
 
 
@@ -117,32 +124,62 @@ def open_frame(X: Any) -> FrameTable | None:
 
 
 def numeric_columns(X: Any) -> Any:
-    """`X` itself; if it is a dataframe in memory, without the columns that do not hold numbers, with a warning."""
+    """`X` itself; if it is a dataframe in memory, without the columns that do not hold numbers, with a warning.
+
+    The columns are those that `open_rows` would choose; numbers that are stored as text become floats.
+    """
     kind = frame_kind(X)
     if kind in (None, LAZY) or (kind == PANDAS and all(getattr(each, "kind", "O") in "fiub" for each in X.dtypes)):
         return X
     table = FrameTable(X)
-    kept = [column for column in range(table.n_columns) if column not in table.kinds]
-    # If no column is left, the check of rows that follows explains what is wrong.
-    if not table.kinds or not kept:
+    if not table.kinds:
         return X
-    warn_left_out(left_out_note([f"{shown(table.names[column])} ({kind})" for column, kind in table.kinds.items()]))
-    return table.select(kept)
+    selected = select_rows([table], FeedOptions(), columns=None)
+    if selected.left_out is not None:
+        warn_left_out(selected.left_out)
+    positions = {name: position for position, name in enumerate(table.names)}
+    kept = [positions[name] for name in selected.columns]
+    if table.kinds.keys().isdisjoint(kept):
+        return table.select(kept)
+    import pyarrow as pa
+
+    return pa.table(list(in_memory(selected.rows).T), names=list(selected.columns))
 
 
 def warn_left_out(note: str) -> None:
-    """Warn that columns of a table are not used."""
-    warnings.warn(f"{note}; choose the columns with open_rows(X, columns=[...]) to silence this.", stacklevel=3)
+    """Warn that columns of a table are not used, at the line that called the library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{note}; choose the columns with open_rows(X, columns=[...]) to silence this.", stacklevel=level)
 
 
 def _arrow_columns(table: Any) -> list[Any]:
     return [column.combine_chunks() for column in table.columns]
 
 
-def _pandas_column(series: Any, pa: Any) -> Any:
-    """A pandas column as a pyarrow array; nulls if its objects have no common type."""
+def _as_text(column: Any) -> Any:
+    """A pyarrow column as strings, empty for missing values."""
+    import pyarrow as pa
+
+    return column.cast(pa.string()).fill_null("")
+
+
+def _pandas_type(series: Any) -> Any:
+    import pyarrow as pa
+
+    if getattr(series.dtype, "kind", "O") in "fiub" and isinstance(series.dtype, np.dtype):
+        return pa.from_numpy_dtype(series.dtype)
+    return _pandas_column(series).type
+
+
+def _pandas_column(series: Any) -> Any:
+    """A pandas column as a pyarrow array; text if its objects have no common type."""
+    import pyarrow as pa
+
     try:
         found = pa.array(series, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError):
-        return pa.DictionaryArray.from_arrays(pa.nulls(len(series), pa.int32()), pa.array([str(series.dtype)]))
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        cells = zip(series, series.isna(), strict=True)
+        return pa.array([None if is_missing else str(cell) for cell, is_missing in cells], pa.string())
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
+from subspaces._core.validation import largest_value
 from subspaces.rows.columns import listed, shown
 from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import recut
@@ -99,7 +100,7 @@ def _survey(rows: NDArray[Any] | RowSource, place: Place, columns: tuple[str, ..
 
 def check_values(block: Array, columns: tuple[str, ...], place: Place) -> None:
     """Refuse infinite values in a block (b, p) of rows, and values whose squares are infinite."""
-    limit = float(np.sqrt(np.finfo(block.dtype).max / (4 * block.shape[1])))
+    limit = largest_value(float(np.finfo(block.dtype).max), block.shape[1])
     low, high = block.min(initial=0, where=~np.isnan(block)), block.max(initial=0, where=~np.isnan(block))
     if max(-float(low), float(high)) <= limit:
         return

@@ -12,23 +12,23 @@ import numpy as np
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer
 from subspaces.rows.arrays import ArrayRows
-from subspaces.rows.columns import Columns
+from subspaces.rows.columns import ColumnChoice
 from subspaces.rows.formats import READABLE
+from subspaces.rows.formats.base import OpenOptions, StoredTable
 from subspaces.rows.formats.npy import open_memmap
-from subspaces.rows.formats.stored import OpenOptions, StoredTable
 from subspaces.rows.frames import frame_kind, open_frame, warn_left_out
 from subspaces.rows.memory import parse_bytes
 from subspaces.rows.paths import find_files, is_paths
+from subspaces.rows.select_columns import open_tables, select_rows
 from subspaces.rows.source import FeedOptions, RowSource
 from subspaces.rows.streams import StreamRows
-from subspaces.rows.tables import open_tables, select_rows
 
 
 def open_rows(
     X: Any,
     *,
     memory_limit: int | str | None = None,
-    columns: Columns | None = None,
+    columns: ColumnChoice | None = None,
     key: str | None = None,
     block_rows: int | None = None,
     checkpoint: str | Path | None = None,
@@ -129,7 +129,7 @@ def _with_given(
     return replace(options, **given)
 
 
-def _open_object(X: Any, options: FeedOptions, columns: Columns | None) -> RowSource:
+def _open_object(X: Any, options: FeedOptions, columns: ColumnChoice | None) -> RowSource:
     """Rows of an array, or of a function; other objects are refused with a remedy."""
     if isinstance(X, np.ma.MaskedArray):
         raise InputError("X is a masked array: fill the gaps first, such as by X.filled(numpy.nan).")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from subspaces._core.errors import (
     ForbiddenFileError,
@@ -18,17 +18,24 @@ from subspaces._core.errors import (
     UserFileError,
 )
 
+T = TypeVar("T")
+_END: Any = object()
+
 
 class UnreadableError(InputError):
     """The content of a file is not what was expected."""
 
 
 @contextmanager
-def reading(path: Path | str, kind: str) -> Iterator[None]:
-    """Turn any exception that a library raises while it reads `path` as `kind` into one line about the file."""
+def reading(path: Path | str, kind: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn the exceptions by which a library reports a damaged file into one line about the file `path`.
+
+    These are OSError, EOFError and the `errors` of the library. Put only calls of the library inside: any other
+    exception is a bug, and leaves as it is.
+    """
     try:
         yield
-    except (UserError, MemoryError):
+    except UserError:
         raise
     except PermissionError as error:
         raise ForbiddenFileError(f"{path} cannot be read: permission denied; change its permissions.") from error
@@ -36,12 +43,25 @@ def reading(path: Path | str, kind: str) -> Iterator[None]:
         raise MissingFileError(f"{path} does not exist any more: {_one_line(error)}.") from error
     except (OSError, EOFError) as error:
         raise UserFileError(f"{path} cannot be read as {kind}, it may be damaged: {_one_line(error)}.") from error
-    except Exception as error:
+    except errors as error:
         # NumPy takes a file without its header for a pickle, and suggests to unpickle it.
         reason = "it has no header of that format" if "allow_pickle" in str(error) else _one_line(error)
         raise UnreadableError(
             f"{path} is damaged, or not a {kind} file: {reason}; write it again, or give it the suffix of its format."
         ) from error
+
+
+def read_each(items: Iterable[T], path: Path | str, kind: str, *errors: type[Exception]) -> Iterator[T]:
+    """The `items` that a library reads one by one; only its own exceptions are turned, not those of the caller."""
+    iterator = iter(items)
+    while True:
+        with reading(path, kind, *errors):
+            item = next(iterator, _END)
+        if item is _END:
+            return
+        yield item
+        # Do not hold this item while the next one is read.
+        del item
 
 
 def check_file(path: Path) -> None:

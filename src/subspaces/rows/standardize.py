@@ -5,6 +5,7 @@ The centring and projection that estimators do by themselves is in `preparation.
 
 from __future__ import annotations
 
+import copy
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -71,6 +72,14 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn means, scales and directions from rows `X` (n, p): an array, a `RowSource` or a path."""
+        # Everything is learned by a copy, so that a fit that fails leaves the one before as it was.
+        learned = copy.copy(self)
+        learned._learn(X)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(learned.__dict__)
+        return self
+
+    def _learn(self, X: Any) -> None:
         drop = self.check_parameters().whiten_drop
         lazy = _is_lazy(X)
         source = self._source(X, reset=True) if lazy else open_rows(check_rows(self, numeric_columns(X), reset=True))
@@ -84,7 +93,6 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             count = self.count_columns(found.n_rows, self.n_features_in_) + drop
             directions, shares = principal_components(source, found, self.scale_, count)
             self.components_, self.explained_variance_ratio_ = directions[drop:], shares[drop:]
-        return self
 
     def check_parameters(self) -> Self:
         """Refuse parameters that cannot be valid for any rows; `fit` calls it, too."""

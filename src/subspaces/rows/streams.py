@@ -14,7 +14,7 @@ from subspaces._core.arrays import Array, follow, namespace, to_host
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces.rows.arrays import pick
 from subspaces.rows.checks import array_dtype, check_shape
-from subspaces.rows.columns import Columns
+from subspaces.rows.columns import ColumnChoice
 from subspaces.rows.recut import as_block, columns_at, recut
 from subspaces.rows.source import FeedOptions, RowSource
 
@@ -26,7 +26,7 @@ class StreamRows(RowSource):
 
     column_names = None
 
-    def __init__(self, factory: Factory, options: FeedOptions, columns: Columns | None = None) -> None:
+    def __init__(self, factory: Factory, options: FeedOptions, columns: ColumnChoice | None = None) -> None:
         self._factory, self.options = factory, options
         self._n_rows: int | None = None
         first = _first_block(factory)

@@ -11,12 +11,41 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
 from subspaces.rows.columns import shown
-from subspaces.rows.formats.stored import Content, WalkedTable
+from subspaces.rows.formats.base import Content, WalkedTable
 from subspaces.rows.reading import UnreadableError
 
 # Cells that stand for a missing value, in lower case.
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
 BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+class Tally:
+    """Counts which cells of some columns are numbers, and remembers the first that is not."""
+
+    def __init__(self, n_columns: int, *, decimal_comma: bool = False) -> None:
+        self.n_rows = 0
+        self._numbers, self._others = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.int64)
+        self._first: dict[int, tuple[int, str]] = {}
+        self._decimal_comma = decimal_comma
+
+    def add(self, cells: Sequence[Any]) -> NDArray[np.float64]:
+        """The numbers (b, q) in further rows: a pyarrow array of strings for each column. NaN for all other cells."""
+        values = np.empty((len(cells[0]) if cells else 0, len(self._numbers)))
+        for place, column in enumerate(cells):
+            values[:, place], odd = to_numbers(column, decimal_comma=self._decimal_comma)
+            self._others[place] += len(odd)
+            if odd:
+                self._first.setdefault(place, (self.n_rows + odd[0], column[odd[0]].as_py()))
+        self._numbers += len(values) - np.isnan(values).sum(axis=0)
+        self.n_rows += len(values)
+        return values
+
+    def contents(self) -> list[Content]:
+        """What was found in each column."""
+        return [
+            Content(int(numbers), int(others), first=self._first.get(place))
+            for place, (numbers, others) in enumerate(zip(self._numbers, self._others, strict=True))
+        ]
 
 
 class CellTable(WalkedTable):
@@ -36,31 +65,19 @@ class CellTable(WalkedTable):
         """The rows in pieces: for each column a pyarrow array of strings."""
 
     def survey(self, columns: Sequence[int], text: Sequence[int], room: int) -> list[Content]:
-        numbers, others = np.zeros(len(columns), np.int64), np.zeros(len(columns), np.int64)
-        first: dict[int, tuple[int, str]] = {}
+        tally = Tally(len(columns), decimal_comma=self.decimal_comma)
         self._text = {column: [] for column in text}
         held: list[NDArray[np.float64]] | None = []
-        row = 0
         for chunk in self.chunks([*columns, *text]):
-            values = np.empty((len(chunk[0]), len(columns)))
-            for place in range(len(columns)):
-                values[:, place], odd = to_numbers(chunk[place], decimal_comma=self.decimal_comma)
-                others[place] += len(odd)
-                if odd:
-                    first.setdefault(place, (row + odd[0], chunk[place][odd[0]].as_py()))
-            numbers += len(values) - np.isnan(values).sum(axis=0)
+            values = tally.add(chunk[: len(columns)])
             for column, cells in zip(text, chunk[len(columns) :], strict=True):
                 self._text[column] += [cell.strip(" ") for cell in cells.to_pylist()]
-            row += len(values)
-            if held is not None and row * len(columns) * 8 <= room:
+            if held is not None and tally.n_rows * len(columns) * 8 <= room:
                 held.append(values)
             else:
                 held = None
-        self.n_rows, self._held, self._held_columns = row, held, tuple(columns)
-        return [
-            Content(int(count), int(odd), first=first.get(place))
-            for place, (count, odd) in enumerate(zip(numbers, others, strict=True))
-        ]
+        self.n_rows, self._held, self._held_columns = tally.n_rows, held, tuple(columns)
+        return tally.contents()
 
     def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
         return np.dtype(np.float64)
@@ -80,18 +97,16 @@ class CellTable(WalkedTable):
             for block in self._held:
                 yield block[:, places]
             return
-        row = 0
+        tally = Tally(len(columns), decimal_comma=self.decimal_comma)
         for chunk in self.chunks(columns):
-            values = np.empty((len(chunk[0]), len(columns)))
-            for place, cells in enumerate(chunk):
-                values[:, place], odd = to_numbers(cells, decimal_comma=self.decimal_comma)
-                if odd:
-                    raise UnreadableError(
-                        f"{self.place(row + odd[0])} now holds {shown(cells[odd[0]].as_py())}: {self.path} has changed "
-                        "since it was opened; open it again."
-                    )
+            values = tally.add(chunk)
+            odd = next((content.first for content in tally.contents() if content.first), None)
+            if odd is not None:
+                raise UnreadableError(
+                    f"{self.place(odd[0])} now holds {shown(odd[1])}: {self.path} has changed since it was opened; "
+                    "open it again."
+                )
             yield values
-            row += len(values)
 
     def cells(self, column: int) -> NDArray[Any]:
         return np.asarray(self._text[column], dtype=str)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subspaces.rows.columns import numbered_names, unique_names
+from subspaces.rows.columns import unique_names
 from subspaces.rows.formats.cells import is_number, to_number
 from subspaces.rows.reading import UnreadableError
 
@@ -23,8 +23,8 @@ DELIMITER_NAMES = {"\t": "tab", " ": "white space"}
 class Header:
     """Names of the columns of a table."""
 
-    names: tuple[str, ...]
-    is_given: bool  # whether they stand in the file
+    names: tuple[str, ...] | None  # None if the file does not contain them
+    width: int  # number of columns
     in_first_row: bool
     has_index: bool  # whether only the first column has no name: pandas and R write row names like this
 
@@ -50,7 +50,7 @@ def rows_of(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Any
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
-def find_dialect(path: Path, lines: Sequence[str]) -> Dialect:
+def find_dialect(path: Path, lines: Sequence[str], count_from: int = 0) -> Dialect:
     """The dialect of a file, from its first lines."""
     start, comment, named = _preamble(lines)
     sample = lines[start:]
@@ -68,7 +68,7 @@ def find_dialect(path: Path, lines: Sequence[str]) -> Dialect:
         re.fullmatch(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*", cell) for row in rows for cell in row
     )
     words: list[str] | None = None if comment is None else next(rows_of([comment], delimiter, strict=False), [])
-    header = find_header(rows, str(path), decimal_comma=decimal_comma, comment=words)
+    header = find_header(rows, str(path), decimal_comma=decimal_comma, comment=words, count_from=count_from)
     if header.in_first_row:
         start += _header_lines(sample, delimiter)
     return Dialect(delimiter, decimal_comma, start, header)
@@ -80,8 +80,12 @@ def find_header(
     *,
     decimal_comma: bool = False,
     comment: Sequence[str] | None = None,
+    count_from: int = 0,
 ) -> Header:
-    """The names of the columns: from the first row if it is a header, or from the comment above the table."""
+    """The names of the columns: from the first row if it is a header, or from the comment above the table.
+
+    A column without a name among others is numbered; `count_from` is the number of the first column.
+    """
     in_first_row = _is_header(rows, decimal_comma)
     header = list(rows[0]) if in_first_row else None
     data = rows[1:] if in_first_row else rows
@@ -95,14 +99,14 @@ def find_header(
         ends = all(not row[-1].strip() for row in data if len(row) == width)
         header = [*header, ""] if ends else ["", *header]
     if header is None:
-        return Header(numbered_names(width), False, False, False)
+        return Header(None, width, False, False)
     if len(header) != width:
         raise UnreadableError(
             f"{where} has a header of {len(header)} names above rows of {width} cells: give each column one name, and "
             "quote cells that contain the delimiter."
         )
     has_index = width > 1 and not header[0].strip() and all(name.strip() for name in header[1:])
-    return Header(unique_names(header), True, in_first_row, has_index)
+    return Header(unique_names(header, count_from), width, in_first_row, has_index)
 
 
 def _preamble(lines: Sequence[str]) -> tuple[int, str | None, str | None]:

@@ -7,24 +7,23 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
+from subspaces.rows.formats.base import OpenOptions
 from subspaces.rows.formats.cells import CellTable
 from subspaces.rows.formats.dialect import find_header
-from subspaces.rows.formats.stored import OpenOptions
 from subspaces.rows.reading import UnreadableError, check_file, reading, require
 
 
 class SheetTable(CellTable):
     """One sheet of a workbook, which is held in memory."""
 
-    def __init__(self, path: Path, sheet: str, rows: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, path: Path, sheet: str, rows: Sequence[Sequence[Any]], count_from: int) -> None:
         super().__init__()
         self.path, self._sheet = path, sheet
         cells = [(number, [_text(cell) for cell in row]) for number, row in enumerate(rows, 1)]
         cells = [(number, row) for number, row in cells if any(cell.strip() for cell in row)]
-        header = find_header([row for _, row in cells[:200]], f"{path}, sheet {sheet!r},")
+        header = find_header([row for _, row in cells[:200]], f"{path}, sheet {sheet!r},", count_from=count_from)
         self._rows = cells[1:] if header.in_first_row else cells
-        self.n_columns, self.row_shape = len(header.names), (len(header.names),)
-        self.names = header.names if header.is_given else None
+        self.names, self.n_columns, self.row_shape = header.names, header.width, (header.width,)
         self.index_columns = (0,) if header.has_index else ()
 
     def chunks(self, columns: Sequence[int]) -> Iterator[list[Any]]:
@@ -40,11 +39,12 @@ def open_table(path: Path, options: OpenOptions) -> SheetTable:
     """The sheet `options.key` of a workbook, or the only one that is not empty."""
     check_file(path)
     calamine = require("python_calamine", path)
-    with reading(path, "workbook"):
+    with reading(path, "workbook", calamine.CalamineError):
         book = calamine.CalamineWorkbook.from_path(str(path))
-        if options.key is not None and options.key not in book.sheet_names:
-            raise UnreadableError(f"{path} has no sheet key={options.key!r}: it has {', '.join(book.sheet_names)}.")
-        names = book.sheet_names if options.key is None else [options.key]
+    if options.key is not None and options.key not in book.sheet_names:
+        raise UnreadableError(f"{path} has no sheet key={options.key!r}: it has {', '.join(book.sheet_names)}.")
+    names = book.sheet_names if options.key is None else [options.key]
+    with reading(path, "workbook", calamine.CalamineError):
         sheets = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names}
     found = {name: rows for name, rows in sheets.items() if any(cell != "" for row in rows for cell in row)}
     if not found:
@@ -52,7 +52,7 @@ def open_table(path: Path, options: OpenOptions) -> SheetTable:
     if len(found) > 1:
         raise UnreadableError(f"{path} has several sheets: name one with key=...; it has {', '.join(found)}.")
     ((name, rows),) = found.items()
-    return SheetTable(path, name, rows)
+    return SheetTable(path, name, rows, options.count_from)
 
 
 def _text(cell: Any) -> str:

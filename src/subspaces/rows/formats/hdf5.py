@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
-from subspaces.rows.checks import block_dtype
+from subspaces.rows.formats.base import OpenOptions, Reader, SliceTable
 from subspaces.rows.formats.keyed import NamedArray, choose_array
-from subspaces.rows.formats.stored import OpenOptions, Reader, SliceTable, rows_of_shape
-from subspaces.rows.reading import UnreadableError, check_file, reading, require
+from subspaces.rows.reading import check_file, reading, require
 from subspaces.rows.recut import columns_at
+
+# Exceptions of h5py for damaged files, besides OSError.
+ERRORS = (KeyError, RuntimeError, ValueError)
 
 
 class Hdf5Table(SliceTable):
@@ -25,54 +27,65 @@ class Hdf5Table(SliceTable):
     path: Path
 
     def __init__(self, path: Path, key: str, data: Any) -> None:
-        where = f"{path}, dataset {key!r},"
-        self.path, self.key, self.arrays_in = path, key, arrays_in
-        self.n_rows, self.n_columns, self.row_shape = rows_of_shape(data.shape or (), where)
-        self.stored_dtype = data.dtype
-        block_dtype(data.dtype, where)
-        self.stored_row_bytes = self.n_columns * data.dtype.itemsize
-        if data.chunks:
-            self.chunk_rows, self.chunk_bytes = data.chunks[0], int(np.prod(data.chunks)) * data.dtype.itemsize
-
-    def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
-        return block_dtype(self.stored_dtype, str(self.path))
+        super().__init__(path, data.shape or (), data.dtype, where=f"{path}, dataset {key!r},", chunks=data.chunks)
+        self.key, self.arrays_in = key, arrays_in
 
     @contextmanager
     def reader(self, columns: Indices | None) -> Iterator[Reader]:
-        with reading(self.path, "HDF5"), _opened(self.path) as file:
-            data = file[self.key]
+        def read(start: int, stop: int) -> NDArray[Any]:
+            with reading(self.path, "HDF5", *ERRORS):
+                rows = data[start:stop]
+            return columns_at(rows.reshape(stop - start, -1), columns)
+
+        with _dataset(self.path, self.key) as data:
             if data.shape[0] != self.n_rows:
-                raise UnreadableError(f"{self.path} has changed since it was opened: open it again.")
-            yield lambda start, stop: columns_at(data[start:stop].reshape(stop - start, -1), columns)
+                raise self.changed()
+            yield read
 
 
 def open_table(path: Path, options: OpenOptions) -> Hdf5Table:
     """The dataset `options.key` of an HDF5 file, or the only one that can be rows."""
     key = choose_array(path, arrays_in(path), options.key)
-    with reading(path, "HDF5"), _opened(path) as file:
-        return Hdf5Table(path, key, file[key])
+    with _dataset(path, key) as data:
+        return Hdf5Table(path, key, data)
 
 
 def arrays_in(path: Path) -> dict[str, NamedArray]:
     """The datasets of a file by name."""
     check_file(path)
     h5py = require("h5py", path)
-    found: dict[str, NamedArray] = {}
+    items: list[tuple[str, Any]] = []
+    with _opened(path) as file:
+        with reading(path, "HDF5", *ERRORS):
+            file.visititems(lambda name, item: items.append((name, item)))
+        return {
+            name: NamedArray(
+                tuple(item.shape or ()),
+                "object" if item.dtype.kind == "V" else str(item.dtype),
+                partial(_read, path, name),
+            )
+            for name, item in items
+            if isinstance(item, h5py.Dataset)
+        }
 
-    def add(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            kind = "object" if item.dtype.kind == "V" else str(item.dtype)
-            found[name] = NamedArray(tuple(item.shape or ()), kind, partial(_read, path, name))
 
-    with reading(path, "HDF5"), _opened(path) as file:
-        file.visititems(add)
-    return found
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    h5py = require("h5py", path)
+    with reading(path, "HDF5", *ERRORS):
+        file = h5py.File(path, "r")
+    with file:
+        yield file
 
 
-def _opened(path: Path) -> Any:
-    return require("h5py", path).File(path, "r")
+@contextmanager
+def _dataset(path: Path, key: str) -> Iterator[Any]:
+    with _opened(path) as file:
+        with reading(path, "HDF5", *ERRORS):
+            data = file[key]
+        yield data
 
 
 def _read(path: Path, name: str) -> NDArray[Any]:
-    with reading(path, "HDF5"), _opened(path) as file:
-        return np.asarray(file[name][()])
+    with _dataset(path, name) as data, reading(path, "HDF5", *ERRORS):
+        return np.asarray(data[()])

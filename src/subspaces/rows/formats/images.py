@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices
-from subspaces.rows.formats.stored import OpenOptions, StoredTable
+from subspaces.rows.formats.base import OpenOptions, StoredTable
 from subspaces.rows.reading import UnreadableError, check_file, reading
 from subspaces.rows.recut import columns_at
 
@@ -97,7 +99,7 @@ def _header(path: Path) -> _Header:
     from PIL import Image
 
     check_file(path)
-    with reading(path, "image"), warnings.catch_warnings():
+    with reading(path, "image", *_errors()), warnings.catch_warnings():
         # Refuse images that claim to be enormous; other defects show when the pixels are read.
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -106,6 +108,14 @@ def _header(path: Path) -> _Header:
             turned = image.getexif().get(ORIENTATION, 1) in (5, 6, 7, 8)
             size = (width, height) if turned else (height, width)
             return _Header(size, _is_grey(image), int(getattr(image, "n_frames", 1)))
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Exceptions of Pillow for damaged images, besides OSError; its plugins raise many kinds."""
+    from PIL import Image
+
+    bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+    return (*bombs, IndexError, KeyError, OverflowError, SyntaxError, TypeError, ValueError, struct.error, zlib.error)
 
 
 def _is_grey(image: Any) -> bool:
@@ -137,7 +147,7 @@ def _pixels(path: Path, shape: tuple[int, ...], *, resize: bool) -> NDArray[np.f
     """Pixels of an image as numbers between 0 and 1, scaled to `shape` with `resize`."""
     from PIL import Image, ImageOps
 
-    with reading(path, "image"), Image.open(path) as opened:
+    with reading(path, "image", *_errors()), Image.open(path) as opened:
         image: Any = ImageOps.exif_transpose(opened)
         if image.mode in ("I", "F") or image.mode.startswith("I;"):
             values = np.asarray(image, np.float32)

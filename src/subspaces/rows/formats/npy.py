@@ -6,18 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
-from subspaces.rows.checks import block_dtype
-from subspaces.rows.formats.stored import GAP_BYTES, OpenOptions, Reader, SliceTable, rows_of_shape
+from subspaces.rows.formats.base import GAP_BYTES, OpenOptions, Reader, SliceTable
 from subspaces.rows.reading import UnreadableError, check_file, reading
 from subspaces.rows.recut import columns_at
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+# Exceptions of NumPy for damaged headers.
+ERRORS = (ValueError, SyntaxError, TypeError, TokenError)
 
 
 class RawTable(SliceTable):
@@ -27,26 +29,24 @@ class RawTable(SliceTable):
     mapped kills the process.
     """
 
+    path: Path
+
     def __init__(
         self, path: Path, offset: int, shape: Sequence[int], dtype: np.dtype[Any], *, by_column: bool = False
     ) -> None:
-        self.path: Path = path
-        self.offset, self.stored_dtype, self.by_column = offset, dtype, by_column
         if any(size < 0 for size in shape):
             raise UnreadableError(f"{path} has the shape {tuple(shape)} in its header: write it again.")
-        self.n_rows, self.n_columns, self.row_shape = rows_of_shape(shape, str(path))
+        super().__init__(path, shape, dtype)
+        self.offset, self.by_column = offset, by_column
         if by_column and len(shape) > 2:
             raise UnreadableError(f"{path} holds {len(shape)} dimensions in Fortran order: store it in C order.")
-        block_dtype(dtype, str(path))
-        self.stored_row_bytes = self.n_columns * dtype.itemsize
         self.check_size()
-
-    def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
-        return block_dtype(self.stored_dtype, str(self.path))
 
     @contextmanager
     def reader(self, columns: Indices | None) -> Iterator[Reader]:
-        with reading(self.path, "NPY"), self.path.open("rb") as file:
+        with reading(self.path, "NPY"):
+            file = self.path.open("rb")
+        with file:
             self.check_size()
             read = self._read_columns if self.by_column else self._read_rows
             yield lambda start, stop: read(file, columns, start, stop)
@@ -77,10 +77,12 @@ class RawTable(SliceTable):
         return rows.T
 
     def _fill(self, file: BinaryIO, position: int, out: NDArray[Any]) -> None:
-        file.seek(self.offset + position)
         rest = out.view(np.uint8).data.cast("B")
+        with reading(self.path, "NPY"):
+            file.seek(self.offset + position)
         while rest:
-            count = file.readinto(rest)  # type: ignore[attr-defined]
+            with reading(self.path, "NPY"):
+                count = file.readinto(rest)  # type: ignore[attr-defined]
             if not count:
                 raise UnreadableError(f"{self.path} became shorter while it was read: write it again.")
             rest = rest[count:]
@@ -89,7 +91,7 @@ class RawTable(SliceTable):
 def open_table(path: Path, options: OpenOptions) -> RawTable:
     """The array of an .npy file."""
     check_file(path)
-    with reading(path, "NPY"), path.open("rb") as file:
+    with reading(path, "NPY", *ERRORS), path.open("rb") as file:
         if file.read(2) == b"PK":
             raise UnreadableError(f"{path} is an .npz file: give it the suffix .npz.")
         file.seek(0)

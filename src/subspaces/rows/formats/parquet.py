@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices
-from subspaces.rows.formats.stored import OpenOptions, StoredTable
+from subspaces.rows.formats.arrow import ArrowTable, as_cells, as_floats
+from subspaces.rows.formats.base import OpenOptions
 from subspaces.rows.memory import BLOCK_SHARE
-from subspaces.rows.reading import UnreadableError, check_file, reading, require
+from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
 
 # Bytes of a column that are read at once: fewer if many columns share the memory.
 BUFFER_BYTES = (4096, 2**16)
@@ -23,28 +24,19 @@ BATCH_SHARE = 2 * BLOCK_SHARE
 INDEX_PREFIX = "__index_level_"
 
 
-class ParquetTable(StoredTable):
+class ParquetTable(ArrowTable):
     """The columns of a Parquet file; missing values become NaN."""
 
     path: Path
-    names: tuple[str, ...]
 
     def __init__(self, path: Path, schema: Any, n_rows: int) -> None:
-        self.path, self.names, self.n_rows = path, tuple(schema.names), n_rows
-        self.n_columns, self.row_shape = len(self.names), (len(self.names),)
+        super().__init__(path, schema.names, schema.types, n_rows)
         if not self.names:
             raise UnreadableError(f"{path} has no columns: a minimum of 1 is required.")
         if len(set(self.names)) < len(self.names):
             repeated = next(name for name in self.names if self.names.count(name) > 1)
             raise UnreadableError(f"{path} has several columns {repeated!r}: give each its own name.")
-        types = [value_type(field.type) for field in schema]
-        self.kinds = {place: str(kind) for place, kind in enumerate(types) if not is_number(kind)}
-        self._short = [is_short(kind) for kind in types]
         self.index_columns = tuple(i for i, name in enumerate(self.names) if name.startswith(INDEX_PREFIX))
-
-    def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
-        wanted = range(self.n_columns) if columns is None else columns
-        return np.dtype(np.float32 if all(self._short[column] for column in wanted) else np.float64)
 
     def pieces(self, columns: Indices | None, start: int, rows: int, memory_limit: int) -> Iterator[NDArray[Any]]:
         with self._opened(columns, memory_limit) as file:
@@ -70,27 +62,28 @@ class ParquetTable(StoredTable):
                         break
 
     def cells(self, column: int) -> NDArray[Any]:
-        with reading(self.path, "Parquet"):
-            table = require("pyarrow.parquet", self.path).read_table(self.path, columns=[self.names[column]])
-            return as_cells(table.column(0).to_pylist())
+        parquet = require("pyarrow.parquet", self.path)
+        with reading(self.path, "Parquet", *_errors()):
+            table = parquet.read_table(self.path, columns=[self.names[column]])
+        return as_cells(table.column(0).to_pylist())
 
     @contextmanager
     def _opened(self, columns: Indices | None, memory_limit: int) -> Iterator[Any]:
-        with reading(self.path, "Parquet"):
-            share = memory_limit // BLOCK_SHARE // (self.n_columns if columns is None else len(columns))
-            with _parquet_file(self.path, min(max(BUFFER_BYTES[0], share), BUFFER_BYTES[1])) as file:
-                if file.metadata.num_rows != self.n_rows:
-                    raise UnreadableError(f"{self.path} has changed since it was opened: open it again.")
-                yield file
+        share = memory_limit // BLOCK_SHARE // (self.n_columns if columns is None else len(columns))
+        with _parquet_file(self.path, min(max(BUFFER_BYTES[0], share), BUFFER_BYTES[1])) as file:
+            if file.metadata.num_rows != self.n_rows:
+                raise self.changed()
+            yield file
 
     def _batches(
         self, file: Any, columns: Indices | None, groups: range, skip: int, rows: int, memory_limit: int
     ) -> Iterator[NDArray[np.floating[Any]]]:
         """Rows of some row groups without the first `skip`, as arrays (b, q)."""
-        names = list(self.names) if columns is None else [self.names[column] for column in columns]
+        names = [self.names[column] for column in self.listed(columns)]
         dtype = self.dtype_of(columns)
         step = max(1, min(rows, memory_limit // BATCH_SHARE // (8 * len(names))))
-        for batch in file.iter_batches(step, row_groups=list(groups), columns=names):
+        batches = file.iter_batches(step, row_groups=list(groups), columns=names)
+        for batch in read_each(batches, self.path, "Parquet", *_errors()):
             if skip < batch.num_rows:
                 kept = batch.slice(skip)
                 found = np.empty((kept.num_rows, len(names)), dtype)
@@ -103,53 +96,23 @@ class ParquetTable(StoredTable):
 def open_table(path: Path, options: OpenOptions) -> ParquetTable:
     """The columns of a Parquet file."""
     check_file(path)
-    with reading(path, "Parquet"), _parquet_file(path, BUFFER_BYTES[1]) as file:
+    with _parquet_file(path, BUFFER_BYTES[1]) as file:
         schema, n_rows = file.schema_arrow, int(file.metadata.num_rows)
     return ParquetTable(path, schema, n_rows)
 
 
-def value_type(kind: Any) -> Any:
-    """The type of the values of a column, also if it is stored as a dictionary of values."""
-    import pyarrow.types
-
-    return kind.value_type if pyarrow.types.is_dictionary(kind) else kind
-
-
-def is_number(kind: Any) -> bool:
-    """Whether a pyarrow type holds real numbers."""
-    from pyarrow import types
-
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
-
-
-def is_short(kind: Any) -> bool:
-    """Whether a pyarrow type fits into float32."""
-    from pyarrow import types
-
-    return types.is_float16(kind) or types.is_float32(kind)
-
-
-def as_floats(column: Any) -> NDArray[np.floating[Any]]:
-    """A pyarrow column (b,) as floats, NaN for missing values."""
-    import pyarrow
-
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if not pyarrow.types.is_floating(column.type):
-        # Integers above 2^53 are rounded.
-        column = column.cast(pyarrow.float64(), safe=False)
-    return column.to_numpy(zero_copy_only=False)
-
-
-def as_cells(values: list[Any]) -> NDArray[Any]:
-    """Values (n,) of a column of any type as integers, or else as strings."""
-    whole = all(isinstance(value, int) for value in values)
-    return np.asarray(values if whole else ["" if value is None else str(value) for value in values])
-
-
 def _parquet_file(path: Path, buffer_bytes: int) -> Any:
-    # Read with small buffers; mapped files and whole row groups read ahead would count as memory.
-    return require("pyarrow.parquet", path).ParquetFile(path, buffer_size=buffer_bytes, pre_buffer=False)
+    parquet = require("pyarrow.parquet", path)
+    with reading(path, "Parquet", *_errors()):
+        # Read with small buffers; mapped files and whole row groups read ahead would count as memory.
+        return parquet.ParquetFile(path, buffer_size=buffer_bytes, pre_buffer=False)
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from pyarrow import ArrowException
+
+    # Names that are not UTF-8 show only when they are decoded.
+    return (ArrowException, UnicodeError)
 
 
 def _group_starts(file: Any) -> Indices:

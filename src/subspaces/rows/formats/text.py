@@ -13,17 +13,18 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from subspaces.rows.formats.base import Content, OpenOptions
 from subspaces.rows.formats.cells import CellTable
 from subspaces.rows.formats.dialect import Dialect, find_dialect, limited, rows_of
-from subspaces.rows.formats.stored import Content, OpenOptions
 from subspaces.rows.memory import BLOCK_SHARE
-from subspaces.rows.reading import UnreadableError, check_file, reading, require
+from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
 
 SAMPLE_BYTES = 2**20
 SAMPLE_LINES = 200
@@ -35,6 +36,8 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# Exceptions for damaged or encrypted archives, besides OSError and EOFError, and for text of another encoding.
+ERRORS = (lzma.LZMAError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, UnicodeError)
 GZIP = b"\x1f\x8b"
 # First bytes of files that often have the wrong suffix.
 BINARY = {
@@ -61,9 +64,8 @@ class TextTable(CellTable):
     def __init__(self, path: Path, dialect: Dialect, encoding: str, block_bytes: int) -> None:
         super().__init__()
         self.path, self._dialect, self._encoding, self._block_bytes = path, dialect, encoding, block_bytes
-        names = dialect.header.names
-        self.n_columns, self.row_shape = len(names), (len(names),)
-        self.names = names if dialect.header.is_given else None
+        self.names, self.n_columns = dialect.header.names, dialect.header.width
+        self.row_shape = (self.n_columns,)
         self.index_columns = (0,) if dialect.header.has_index else ()
         self.decimal_comma = dialect.decimal_comma
         self.notes = self._notes()
@@ -104,15 +106,22 @@ class TextTable(CellTable):
             column_types=dict.fromkeys(names, pa.string()),
             strings_can_be_null=False,
         )
-        with reading(self.path, "text"), unpacked(self.path) as stream:
-            try:
-                source = _Lines(self._spaced(stream)) if space else stream
-                with arrow_csv.open_csv(source, read, parse, convert) as batches:
-                    for batch in batches:
-                        if batch.num_rows:
-                            yield [batch.column(unique.index(column)) for column in columns]
-            except pa.ArrowInvalid as error:
-                self._explain(error)
+        with unpacked(self.path) as stream:
+            source = _Lines(self._spaced(stream)) if space else stream
+            batches = self._batches(lambda: arrow_csv.open_csv(source, read, parse, convert))
+            for batch in read_each(batches, self.path, "text", *ERRORS):
+                if batch.num_rows:
+                    yield [batch.column(unique.index(column)) for column in columns]
+
+    def _batches(self, opened: Callable[[], Any]) -> Iterator[Any]:
+        """Batches of pyarrow; an error names the line."""
+        import pyarrow as pa
+
+        try:
+            with opened() as batches:
+                yield from batches
+        except pa.ArrowInvalid as error:
+            self._explain(error)
 
     def _notes(self) -> tuple[str, ...]:
         notes = []
@@ -130,14 +139,11 @@ class TextTable(CellTable):
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """The cells of each row and the line in which it begins; slow, and stricter than pyarrow."""
-        with (
-            reading(self.path, "text"),
-            unpacked(self.path) as stream,
-            io.TextIOWrapper(stream, self._encoding, newline="") as text,
-        ):
-            for _ in islice(text, self._dialect.skip):
+        with unpacked(self.path) as stream, io.TextIOWrapper(stream, self._encoding, newline="") as text:
+            lines = read_each(text, self.path, "text", *ERRORS)
+            for _ in islice(lines, self._dialect.skip):
                 pass
-            reader = rows_of(text, self._dialect.delimiter)
+            reader = rows_of(lines, self._dialect.delimiter)
             while True:
                 line = self._dialect.skip + reader.line_num + 1
                 try:
@@ -162,7 +168,7 @@ class TextTable(CellTable):
                     f"{self.path}, line {line}: {cells} instead of {self.n_columns} (delimiter "
                     f"{self._dialect.delimiter_name}); correct the line, and quote cells that contain the delimiter."
                 ) from None
-        raise error
+        raise UnreadableError(f"{self.path} cannot be read as text: {error}.") from error
 
 
 class _NotUtf8Error(UnreadableError):
@@ -196,7 +202,7 @@ def open_table(path: Path, options: OpenOptions) -> TextTable:
     """The table in a text file; its dialect and encoding are found from its first lines."""
     check_file(path)
     most = options.memory_limit // BLOCK_SHARE
-    with reading(path, "text"), unpacked(path) as stream:
+    with unpacked(path) as stream, reading(path, "text", *ERRORS):
         sample = stream.read(SAMPLE_BYTES)
         while sample and b"\n" not in sample and b"\r" not in sample and len(sample) <= most:
             more = stream.read(SAMPLE_BYTES)
@@ -210,7 +216,7 @@ def open_table(path: Path, options: OpenOptions) -> TextTable:
     for mark, kind in BINARY.items():
         if sample.startswith(mark):
             raise UnreadableError(f"{path} is {kind}, not text: {REMEDY}, or give it the suffix of its format.")
-    with reading(path, "text"):
+    with reading(path, "text", UnicodeError):
         encoding, text = _decoded(sample, is_whole)
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
@@ -219,26 +225,28 @@ def open_table(path: Path, options: OpenOptions) -> TextTable:
     if not is_whole and len(lines) > 1:
         # The sample may end within a line.
         lines.pop()
-    dialect = find_dialect(path, list(limited(lines, SAMPLE_LINES, SAMPLE_BYTES)))
+    dialect = find_dialect(path, list(limited(lines, SAMPLE_LINES, SAMPLE_BYTES)), options.count_from)
     return TextTable(path, dialect, encoding, min(most, max(BLOCK_BYTES, 16 * longest)))
 
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked if it is compressed."""
-    with path.open("rb") as raw:
-        packed = raw.read(2) == GZIP
-    suffix = path.suffix.lower()
-    if suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [name for name in archive.namelist() if not name.endswith("/")]
-            if len(members) != 1:
-                raise UnreadableError(f"{path} holds {len(members)} files instead of one table: unpack it first.")
-            with archive.open(members[0]) as stream:
-                yield stream  # type: ignore[misc]
-        return
-    opener: Any = gzip.open if packed else {".bz2": bz2.open, ".xz": lzma.open}.get(suffix, open)
-    with opener(path, "rb") as stream:
+    with ExitStack() as opened:
+        with reading(path, "text", *ERRORS):
+            with path.open("rb") as raw:
+                packed = raw.read(2) == GZIP
+            suffix = path.suffix.lower()
+            if suffix == ".zip":
+                archive = opened.enter_context(zipfile.ZipFile(path))
+                members = [name for name in archive.namelist() if not name.endswith("/")]
+                if len(members) != 1:
+                    raise UnreadableError(f"{path} holds {len(members)} files instead of one table: unpack it first.")
+                stream: Any = archive.open(members[0])
+            else:
+                opener: Any = gzip.open if packed else {".bz2": bz2.open, ".xz": lzma.open}.get(suffix, open)
+                stream = opener(path, "rb")
+            opened.enter_context(stream)
         yield stream
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Array, Indices
 from subspaces.rows.checks import block_dtype, check_shape
 from subspaces.rows.columns import numbered_names
-from subspaces.rows.formats.keyed import NamedArray
+from subspaces.rows.formats.keyed import NamedArray, choose_array
 from subspaces.rows.memory import BLOCK_SHARE, CHUNK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import columns_at
@@ -39,6 +39,7 @@ class OpenOptions:
     memory_limit: int = 10**9  # bytes
     key: str | None = None  # array, dataset or sheet that holds the rows
     image_size: tuple[int, int] | None = None  # (height, width) to which images are scaled
+    count_from: int = 0  # number of the first column, for columns without names
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class StoredTable(ABC):
     n_rows: int
     n_columns: int
     names: tuple[str, ...] | None = None  # of the columns, if they have names
-    word: str = "column"  # what a column is called if it has no name
+    word: str = "column"  # how a column is called if it has no name
+    count_from: int = 0  # number of the first column
     row_shape: tuple[int, ...]  # (p,), or the shape of the array that each row is
     kinds: Mapping[int, str] = MappingProxyType({})  # columns that do not hold numbers, and what they hold
     index_columns: tuple[int, ...] = ()  # row names that pandas and R write; left out unless they are chosen
@@ -71,8 +73,8 @@ class StoredTable(ABC):
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Names of all columns: "column 1" and so on if they have none."""
-        return numbered_names(self.n_columns, self.word) if self.names is None else self.names
+        """Names of all columns: "column 0" and so on if they have none."""
+        return numbered_names(self.n_columns, self.count_from, self.word) if self.names is None else self.names
 
     def survey(self, columns: Sequence[int], text: Sequence[int], room: int) -> list[Content]:
         """What the `columns` hold. `cells` will be called for those in `text`.
@@ -98,9 +100,8 @@ class StoredTable(ABC):
 
     def cells(self, column: int) -> NDArray[Any]:
         """All cells (n,) of one column, of any type: true classes or names of rows."""
-        limit = 10**9
-        found = [piece[:, 0] for piece in self.pieces(np.asarray([column]), 0, self.n_rows, limit)]
-        return np.concatenate([np.empty(0), *found]) if not found else np.concatenate(found)
+        found = [piece[:, 0] for piece in self.pieces(np.asarray([column]), 0, self.n_rows, 10**9)]
+        return np.concatenate(found or [np.empty(0)])
 
     def beside(self, name: str) -> NDArray[Any] | None:
         """The entries (n,) of another array of the same file; None if it has no array of this name."""
@@ -108,8 +109,12 @@ class StoredTable(ABC):
         return None if array is None else array.entries()
 
     def place(self, row: int) -> str:
-        """Where a row is, for messages."""
+        """Where a row is, for messages; rows count from 1, as lines of text do."""
         return f"{self.path}, row {row + 1}"
+
+    def changed(self) -> UnreadableError:
+        """The error for a file that is not the one that was opened."""
+        return UnreadableError(f"{self.path} has changed since it was opened: open it again.")
 
 
 class WalkedTable(StoredTable):
@@ -129,8 +134,30 @@ class SliceTable(StoredTable):
     """A table from which any range of rows can be read."""
 
     stored_row_bytes: int  # of all columns, as stored
+    stored_dtype: np.dtype[Any]
     chunk_rows: int = 1  # rows that are stored, and unpacked, together
     chunk_bytes: int = 0
+
+    def __init__(
+        self,
+        path: Path,
+        shape: Sequence[int],
+        dtype: np.dtype[Any],
+        *,
+        where: str = "",
+        chunks: Sequence[int] | None = None,
+    ) -> None:
+        """Take over the shape of an array (n, ...); `where` names it in messages, `chunks` is the shape of one."""
+        where = where or str(path)
+        self.path, self.stored_dtype = path, dtype
+        self.n_rows, self.n_columns, self.row_shape = rows_of_shape(shape, where)
+        block_dtype(dtype, where)
+        self.stored_row_bytes = self.n_columns * dtype.itemsize
+        if chunks:
+            self.chunk_rows, self.chunk_bytes = max(1, chunks[0]), int(np.prod(chunks)) * dtype.itemsize
+
+    def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
+        return block_dtype(self.stored_dtype, str(self.path))
 
     @abstractmethod
     def reader(self, columns: Indices | None) -> AbstractContextManager[Reader]:
@@ -210,6 +237,15 @@ class HeldTable(SliceTable):
 
     def cells(self, column: int) -> NDArray[Any]:
         return self.values[:, column]
+
+
+def open_held(path: Path, options: OpenOptions, arrays_in: Callable[[Path], Mapping[str, NamedArray]]) -> HeldTable:
+    """The array `options.key` of a file of several, or the only one that can be rows."""
+    arrays = arrays_in(path)
+    chosen = arrays[choose_array(path, arrays, options.key)]
+    table = HeldTable(path, chosen.shape, chosen.read, options.memory_limit)
+    table.arrays_in = arrays_in
+    return table
 
 
 def rows_of_shape(shape: Sequence[int], where: str) -> tuple[int, int, tuple[int, ...]]:

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.errors import InputError, UserTypeError
-from subspaces.rows.columns import Columns, OneColumn, Wanted, choose, left_out_note, listed, shown
-from subspaces.rows.formats.stored import Content, OpenOptions, StoredTable
+from subspaces.rows.columns import ColumnChoice, OneColumnChoice, Wanted, choose, left_out_note, listed, shown
+from subspaces.rows.formats import KEYED
+from subspaces.rows.formats.base import Content, OpenOptions, StoredTable
 from subspaces.rows.memory import HELD_SHARE
 from subspaces.rows.paths import FoundFile
 from subspaces.rows.reading import UnreadableError
@@ -83,7 +84,7 @@ class TableRows(RowSource):
             # Do not hold this piece while the next one is read.
             del piece
         if left:
-            raise UnreadableError(f"{table.path} has changed since it was opened: open it again.")
+            raise table.changed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +106,28 @@ def open_tables(files: Sequence[FoundFile], options: OpenOptions, ignored: int =
             raise UserTypeError(f"key={options.key!r} must be the name of an array or sheet.", parameter="key")
         if options.key is not None and not file.format.takes_key:
             raise InputError(
-                f"key={options.key!r} names an array in an .npz, .mat, HDF5 or Zarr file, or a sheet of a workbook, "
-                f"but {file.path} has none: leave it out.",
+                f"key={options.key!r} names an array or sheet of a file that may hold several ({KEYED}), but "
+                f"{file.path} holds one table: leave it out.",
                 parameter="key",
             )
     if files[0].format.together:
-        return [files[0].format.open([file.path for file in files], [file.root for file in files], options, ignored)]
-    return [file.format.open(file.path, options) for file in files]
+        paths, roots = [file.path for file in files], [file.root for file in files]
+        tables = [files[0].format.open(paths, roots, options, ignored)]
+    else:
+        tables = [file.format.open(file.path, options) for file in files]
+    for table in tables:
+        table.count_from = options.count_from
+    return tables
 
 
 def select_rows(
     tables: Sequence[StoredTable],
     options: FeedOptions,
     *,
-    columns: Columns | None,
-    drop: Columns | None = None,
-    truth: OneColumn | None = None,
-    row_names: OneColumn | None = None,
+    columns: ColumnChoice | None,
+    drop: ColumnChoice | None = None,
+    truth: OneColumnChoice | None = None,
+    row_names: OneColumnChoice | None = None,
 ) -> Selected:
     """The rows of tables: the chosen columns, or all that hold numbers, in the order of the first table."""
     first = tables[0]
@@ -203,7 +209,8 @@ def _numeric(
     if not kept:
         raise UnreadableError(
             f"{tables[0].path} has no column that holds numbers: it has {', '.join(left_out[:5])}"
-            f"{' and more' if left_out[5:] else ''}; check that it is a table of numbers."
+            f"{' and more' if left_out[5:] else ''}; convert text to numbers first, such as with pandas.to_numeric or "
+            "pandas.get_dummies, or choose other columns."
         )
     return kept, left_out_note(left_out) if left_out else None
 

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Indices
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, check_option
-from subspaces.rows.columns import Columns, OneColumn
+from subspaces.rows.columns import ColumnChoice, OneColumnChoice
+from subspaces.rows.formats.base import HeldTable, OpenOptions, StoredTable
 from subspaces.rows.formats.images import ImageTable
-from subspaces.rows.formats.stored import HeldTable, OpenOptions, StoredTable
+from subspaces.rows.formats.npy import ERRORS as NPY_ERRORS
 from subspaces.rows.memory import HELD_SHARE, parse_bytes
 from subspaces.rows.missing import clean
 from subspaces.rows.open import stored_tables
 from subspaces.rows.reading import UnreadableError, check_file, reading
+from subspaces.rows.select_columns import Selected, select_rows
 from subspaces.rows.source import FeedOptions, RowSource, in_memory
-from subspaces.rows.tables import Selected, select_rows
 
 FOLDER = "folder"
 
@@ -31,12 +32,13 @@ class Table:
     """Rows to be clustered, and what is known about them."""
 
     rows: NDArray[Any] | RowSource  # (n, p); an array if they fit into memory, otherwise read in blocks
-    columns: tuple[str, ...]  # names of the p columns; "column 1", ... if there are none, "pixel 1", ... for images
+    columns: tuple[str, ...]  # names of the p columns; "column 0", ... if there are none, "pixel 0", ... for images
     row_names: tuple[str, ...] | None  # names of the n rows: a column that the caller named, or the files of images
     truth: NDArray[Any] | None  # (n,) the true classes, integers or strings
     image_shape: tuple[int, ...] | None  # (height, width) or (height, width, 3) if a row is an image
     notes: tuple[str, ...]  # what the user should know: columns left out, rows dropped, ...
     kept: Indices | None = None  # (n,) numbers, from 0 on, of the rows that were not dropped; None: all are there
+    has_names: bool = True  # whether `columns` are names of the table, and not numbers
 
     @property
     def n_rows(self) -> int | None:
@@ -48,14 +50,15 @@ def read_table(
     X: Any,
     *,
     key: str | None = None,
-    columns: Columns | None = None,
-    drop: Columns | None = None,
-    truth: OneColumn | None = None,
-    names: OneColumn | None = None,
+    columns: ColumnChoice | None = None,
+    drop: ColumnChoice | None = None,
+    truth: OneColumnChoice | None = None,
+    names: OneColumnChoice | None = None,
     missing: str = "error",
     image_shape: Sequence[int] | None = None,
     image_size: Sequence[int] | None = None,
     memory_limit: int | str = "1GB",
+    count_from: int = 0,
 ) -> Table:
     """Read a table: files, one after another, a dataframe or an array.
 
@@ -86,6 +89,9 @@ def read_table(
         Scale all images to this size; by default they must have the same size.
     memory_limit : int or str, default="1GB"
         Rows that take more than half of it are not held in memory: they are read in blocks, again in each pass.
+    count_from : int, default=0
+        Number of the first column in the names of columns that have none: "column 0", "column 1", ... The command line
+        counts from 1.
 
     Returns
     -------
@@ -106,7 +112,7 @@ def read_table(
     shape = None if image_shape is None else _lengths("image_shape", image_shape, (2, 3))
     size = None if image_size is None else _lengths("image_size", image_size, (2,))
     limit = parse_bytes(memory_limit)
-    tables = _tables(X, OpenOptions(limit, key, None if size is None else (size[0], size[1])))
+    tables = _tables(X, OpenOptions(limit, key, None if size is None else (size[0], size[1]), count_from))
     images = tables[0] if isinstance(tables[0], ImageTable) else None
     if images is None and size is not None:
         raise InputError(
@@ -145,6 +151,7 @@ def read_table(
         found_shape if shape is None else shape,
         (*selected.notes, *notes),
         kept,
+        tables[0].names is not None,
     )
 
 
@@ -185,7 +192,9 @@ def _tables(X: Any, options: OpenOptions) -> list[StoredTable]:
     if tables is not None:
         return tables
     if isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray):
-        return [HeldTable("X", X.shape, lambda: X, max(options.memory_limit, 2 * X.size * 8))]
+        table = HeldTable("X", X.shape, lambda: X, max(options.memory_limit, 2 * X.size * 8))
+        table.count_from = options.count_from
+        return [table]
     raise UserTypeError(f"X is {type(X).__name__}, not a table: pass paths of files, a dataframe or a NumPy array.")
 
 
@@ -221,7 +230,7 @@ def _beside(tables: Sequence[StoredTable], name: Any, what: str) -> NDArray[Any]
 
 def _entries(path: Path, n_rows: int, what: str) -> NDArray[Any]:
     check_file(path)
-    with reading(path, "NPY"):
+    with reading(path, "NPY", *NPY_ERRORS):
         found = np.load(path, allow_pickle=False).ravel()
     if found.size != n_rows:
         raise UnreadableError(f"{path} has {found.size} entries for {n_rows} rows ({what}): name one of that length.")
