@@ -18,5 +18,8 @@ def test_json(capsys):
     assert cli.main(["info", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["packages"]["numpy"] == np.__version__
+    # Required packages are not optional ones.
+    assert "pyarrow" in document["packages"]
+    assert "pyarrow" not in document["optional"]
     assert document["cores"] >= 1
     assert isinstance(document["gpu"], list)

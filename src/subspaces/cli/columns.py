@@ -13,19 +13,14 @@ from typing import Any
 
 from subspaces._core.errors import InputError
 
-# Names of columns in files that do not name them.
-UNNAMED = re.compile(r"(column|pixel) [0-9]+")
+# Number of the first column on the command line.
+FIRST_COLUMN = 1
 
 
 class ExactNames(tuple[str, ...]):
     """Columns by their whole names only, as a run has stored them: "3" is a name and not a number."""
 
     __slots__ = ()
-
-
-def real_names(columns: Sequence[str]) -> ExactNames | None:
-    """The names of columns; None if the file had none, so that they are only numbered."""
-    return None if all(map(UNNAMED.fullmatch, columns)) else ExactNames(columns)
 
 
 def columns_of(option: str, words: Sequence[str] | None) -> Any:
@@ -53,7 +48,7 @@ def _positions(option: str, words: Sequence[str], names: Sequence[str]) -> list[
             found[names.index(word) if word in names else word] = None
             continue
         first, last = int(ends[1]), int(ends[2] or ends[1])
-        if not 1 <= first <= last <= len(names):
+        if not FIRST_COLUMN <= first <= last < FIRST_COLUMN + len(names):
             raise InputError(f"{option} {word.strip()}: the columns are numbered from 1 to {len(names)}")
-        found.update(dict.fromkeys(range(first - 1, last)))
+        found.update(dict.fromkeys(range(first - FIRST_COLUMN, last - FIRST_COLUMN + 1)))
     return list(found)

@@ -17,7 +17,6 @@ from subspaces._core.files import write_whole
 from subspaces._core.plain import plain
 from subspaces._core.words import duration
 from subspaces.cli import record, results
-from subspaces.cli.columns import real_names
 from subspaces.cli.configuration import by_long_name
 from subspaces.cli.console import Console
 from subspaces.cli.methods import Method
@@ -169,7 +168,8 @@ def _kept_labels(model: Any, folder: Path) -> NDArray[Any]:
 
 def _save_model(model: Any, folder: Path, prepared: Prepared) -> None:
     """Save the model with its preparation and the names of columns; without labels if rows do not fit into memory."""
-    wrapped = wrap(model, prepared.preparation, real_names(prepared.table.columns))
+    table = prepared.table
+    wrapped = wrap(model, prepared.preparation, table.columns if table.has_names else None)
     if isinstance(prepared.rows, RowSource):
         del wrapped.labels_
     wrapped.save(folder / RUN_MODEL)

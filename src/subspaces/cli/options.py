@@ -9,6 +9,7 @@ import click
 
 from subspaces.cli import values
 from subspaces.cli.values import LARGEST_SEED
+from subspaces.rows.formats import KEYED
 
 Decorator = Callable[[Any], Any]
 
@@ -80,7 +81,10 @@ config = click.option(
     help="Read options from a TOML file or from the run.json of a run; the command line takes precedence.",
 )
 key = click.option(
-    "--key", type=values.Text(), metavar="NAME", help="Name of the array in a Zarr group, HDF5, .mat or .npz file."
+    "--key",
+    type=values.Text(),
+    metavar="NAME",
+    help=f"Name of the array or sheet that holds the rows, in files of several: {KEYED}.",
 )
 columns = click.option(
     "--columns",

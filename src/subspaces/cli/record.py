@@ -20,7 +20,6 @@ CHUNK = 2**20
 OPTIONAL = (
     "matplotlib",
     "pandas",
-    "pyarrow",
     "h5py",
     "zarr",
     "torch",
@@ -28,7 +27,7 @@ OPTIONAL = (
     "dask",
     "distributed",
 )
-CORE = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "array-api-compat", "click", "rich", "pillow")
+CORE = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "array-api-compat", "click", "rich", "pillow", "pyarrow")
 
 
 def described_files(paths: Iterable[Path]) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import shutil
 import sys
@@ -16,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core.errors import InputError, file_errors, memory_errors
-from subspaces.cli.columns import column_of, columns_of
+from subspaces._core.errors import InputError, MissingFileError, file_errors, memory_errors
+from subspaces.cli.columns import FIRST_COLUMN, column_of, columns_of
 from subspaces.cli.console import Console
 from subspaces.cli.watched import WatchedRows
 from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table, unusual_columns
+from subspaces.rows.paths import find_files
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
 from subspaces.spectral.partition import at_most
 
@@ -86,7 +86,7 @@ def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> 
     given |= {name: column_of(f"--{name}", options.get(name)) for name in ("truth", "names")}
     given |= {name: tuple(options[name]) if options.get(name) else None for name in ("image_shape", "image_size")}
     with file_errors(), memory_errors():
-        table = read_table(list(paths), **given)
+        table = read_table(list(paths), **given, count_from=FIRST_COLUMN)
     for note in table.notes:
         console.remark(note)
     return table
@@ -162,9 +162,9 @@ def known_rows(rows: NDArray[Any] | RowSource) -> int:
 
 def files_of(data: Sequence[str]) -> list[Path]:
     """Absolute paths of the files and folders that DATA names; patterns are expanded."""
-    found = []
+    found: dict[Path, None] = {}
     for word in data:
-        text = os.path.abspath(os.path.expanduser(word))
-        matches = sorted(glob.glob(text, recursive=True)) if not os.path.exists(text) else [text]
-        found += [Path(match) for match in matches]
-    return found
+        # The caller reports files that are missing.
+        with contextlib.suppress(MissingFileError):
+            found |= dict.fromkeys(file.root or file.path for file in find_files(word)[0])
+    return list(found)

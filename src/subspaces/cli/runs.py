@@ -13,6 +13,7 @@ from subspaces.cli.commands.fit import fit
 from subspaces.cli.configuration import POINTERS, by_parameter, checked_options, long_name, read_run
 from subspaces.estimators.access import unwrap
 from subspaces.rows import Preparation
+from subspaces.rows.formats import FORMATS
 from subspaces.saving import RUN_MODEL, load
 
 READING = ("key", "columns", "drop", "names", "missing", "image_shape", "image_size", "memory_limit")
@@ -21,7 +22,7 @@ KINDS = {"seed": int, "line": str, "environment": dict, "data": list, "rows": di
 # Options of the run that a later version may know or not.
 OPTIONS = {long_name(parameter) for parameter in fit.params} - POINTERS
 # Files whose columns never have names.
-ARRAYS = (".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".zarr")
+ARRAYS = tuple(suffix for each in FORMATS if not each.has_names for suffix in each.suffixes)
 
 
 @dataclass(frozen=True, slots=True)

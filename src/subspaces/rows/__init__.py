@@ -7,7 +7,7 @@ functions. `read_table` opens tables in the same way and also reads names, true 
 files                  `paths` (patterns, folders), `formats/` (one file per format, and their registry)
 columns                `columns` (names and numbers), `select_columns` (which columns become rows)
 other rows             `arrays`, `streams` (functions that yield blocks), `frames` (pandas, polars, pyarrow)
-tables of users        `user_table`, `missing`, `unusual`, `standardize` (`Preparation`)
+tables of users        `user_table`, `missing`, `unusual`, `user_preparation` (`Preparation`)
 blocks                 `source`, `recut`, `prefetch`, `memory`
 estimators             `feed`, `dask`, `preparation`, `moments`, `checkpoint`, `labels`, `plan`
 =====================  =================================================================================
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from subspaces.rows.memory import parse_bytes
     from subspaces.rows.open import is_source, open_rows
     from subspaces.rows.source import FeedOptions, MappedRows, RowSource, WrappedRows
-    from subspaces.rows.standardize import Preparation
     from subspaces.rows.unusual import unusual_columns
+    from subspaces.rows.user_preparation import Preparation
     from subspaces.rows.user_table import Table, read_table
 
 # Names are imported at first use: the command line lists formats in its help, and that must not import everything.
@@ -32,7 +32,7 @@ _HOMES = {
     "FeedOptions": "source",
     "LabelWriter": "labels",
     "MappedRows": "source",
-    "Preparation": "standardize",
+    "Preparation": "user_preparation",
     "RowSource": "source",
     "Table": "user_table",
     "WrappedRows": "source",

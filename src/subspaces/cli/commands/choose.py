@@ -11,7 +11,6 @@ import click
 from subspaces.cli import options as opt
 from subspaces.cli import values
 from subspaces.cli.configuration import ConfiguredCommand
-from subspaces.cli.console import Console
 from subspaces.cli.methods import METHODS
 from subspaces.cli.output import print_json, print_text, table
 from subspaces.cli.record import absolute
@@ -51,10 +50,7 @@ def choose(**options: Any) -> None:
     seeds = [(options["seed"] + i) % (LARGEST_SEED + 1) for i in range(options["repeats"])]
     given = {"max_clusters": options["max_clusters"]}
     models = [METHODS["fls"].build("auto", options["dim"], seed, given) for seed in seeds]
-    with (
-        Console(quiet=options["quiet"], verbose=options["verbose"]) as console,
-        rows.real_paths(options["data"]) as paths,
-    ):
+    with rows.session(options) as (console, paths):
         prepared = rows.prepare(rows.read(paths, options, console), preparation, console)
         for number, model in enumerate(models, start=1):
             console.prefix = f"seed {number} of {len(models)}: "

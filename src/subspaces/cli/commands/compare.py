@@ -12,7 +12,6 @@ from subspaces._core.errors import InputError
 from subspaces.cli import options as opt
 from subspaces.cli import record, values
 from subspaces.cli.configuration import ConfiguredCommand
-from subspaces.cli.console import Console
 from subspaces.cli.methods import METHODS, Method
 from subspaces.cli.output import print_json, print_text, table
 from subspaces.cli.targets import check_target
@@ -78,10 +77,7 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     out = None if options["out"] is None else record.path_of(options["out"])
     if out is not None:
         check_target(out, force=options["force"], ours=FILES, inputs=options["data"])
-    with (
-        Console(quiet=options["quiet"], verbose=options["verbose"]) as console,
-        rows.real_paths(options["data"]) as paths,
-    ):
+    with rows.session(options) as (console, paths):
         prepared = rows.prepare(rows.read(paths, options, console), preparation, console)
         outcomes = [comparison.run_method(method, prepared, options, console) for method in methods]
         if all(outcome.labels is None for outcome in outcomes):

@@ -19,11 +19,18 @@ from subspaces.cli.console import Console
 from subspaces.cli.methods import METHODS, Method
 from subspaces.cli.output import print_json, print_text
 from subspaces.cli.targets import LABEL_FILES, RUN_FILES, check_target, put_file, put_folder, working_folder
+from subspaces.rows.formats import TITLES
 
 DEFAULT_OUT = "subspaces-run"
+HELP = f"""Cluster the rows of files.
+
+DATA are files of {TITLES}: one or several, a folder, or a pattern; - is CSV on stdin. The folder --out gets labels.csv,
+labels.npy, model.subspaces, run.json and report.html, all of them or none; a name that ends in .npy or .csv gets the
+labels alone. Rows may be larger than memory; with --checkpoint a run that was killed can be resumed.
+"""
 
 
-@click.command(cls=ConfiguredCommand)
+@click.command(cls=ConfiguredCommand, help=HELP)
 @opt.data()
 @opt.clusters
 @click.option(
@@ -61,23 +68,14 @@ DEFAULT_OUT = "subspaces-run"
 @opt.talk
 @click.pass_context
 def fit(ctx: click.Context, /, **options: Any) -> None:
-    """Cluster the rows of files.
-
-    DATA are CSV, TSV, text, .npy, .npz, .mat, Parquet, Zarr, HDF5 or image files: one or several, a folder, or a
-    pattern; - is CSV on stdin. The folder --out gets labels.csv, labels.npy, model.subspaces, run.json and report.html,
-    all of them or none; a name that ends in .npy or .csv gets the labels alone. Rows may be larger than memory; with
-    --checkpoint a run that was killed can be resumed.
-    """
+    """Cluster the rows of files, and write labels, model and report."""
     from subspaces.cli import fitting, results, rows
 
     method, out = _checked(options)
     model = fitting.build(method, options)
     preparation = rows.preparation_of(options)
     job = fitting.Job(model, method, options, line=shlex.join(["subspaces", *ctx.obj]), began=time.monotonic())
-    with (
-        Console(quiet=options["quiet"], verbose=options["verbose"]) as console,
-        rows.real_paths(options["data"]) as paths,
-    ):
+    with rows.session(options) as (console, paths):
         table = rows.read(paths, options, console)
         job.files = record.described_files([] if options["data"] == ["-"] else rows.files_of(paths))
         _compare_with_before(options, job.files, console)

@@ -50,10 +50,7 @@ def predict(**options: Any) -> None:
     reading = past.reading(options)
     reading["missing"] = reading["missing"] or "error"
     reading["memory_limit"] = reading["memory_limit"] or "1GB"
-    with (
-        Console(quiet=options["quiet"], verbose=options["verbose"]) as console,
-        rows.real_paths(options["data"]) as paths,
-    ):
+    with rows.session(options) as (console, paths):
         table = rows.read(paths, reading, console)
         if out is not None:
             results.check_count(table.n_rows, out)
