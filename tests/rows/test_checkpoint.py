@@ -247,7 +247,7 @@ class TestResume:
         assert (tmp_path / "labels.npy").exists() == (moment == "after")
         assert_array_equal(clone(MODEL).fit(rows).labels_, expected)
 
-    def test_labels_that_were_removed_are_found_again(self, path, tmp_path, walks):
+    def test_labels_that_were_removed_are_written_again(self, path, tmp_path, walks):
         rows = opened(path, tmp_path / "state", labels=tmp_path / "labels.npy")
         expected = np.array(clone(MODEL).fit(rows).labels_)
         (tmp_path / "labels.npy").unlink()
@@ -255,7 +255,7 @@ class TestResume:
         assert_array_equal(clone(MODEL).fit(rows).labels_, expected)
         assert walks[2:] == [[0, N_BLOCKS]]
 
-    def test_half_of_labels_that_was_removed_is_found_again(self, path, tmp_path, monkeypatch):
+    def test_a_partial_file_of_labels_that_was_removed_is_written_again(self, path, tmp_path, monkeypatch):
         rows = opened(path, tmp_path / "state")
         expected = clone(MODEL).fit(open_rows(path, block_rows=BLOCK_ROWS)).labels_
         stop_at(monkeypatch, "labels", 5)
@@ -281,7 +281,7 @@ class TestResume:
         assert_array_equal(model.predict(rows), model.labels_)
         assert not (tmp_path / "state").exists()
 
-    def test_is_written_now_and_then(self, path, tmp_path, monkeypatch):
+    def test_is_written_after_some_seconds(self, path, tmp_path, monkeypatch):
         monkeypatch.setattr(_checkpoint, "SECONDS", 1000.0)
         written = []
         monkeypatch.setattr(_checkpoint, "write_whole", lambda path, content: written.append(path.name))
@@ -400,7 +400,7 @@ class TestRefused:
         with pytest.raises(ValueError, match=r"checkpoint='.*rows\.npy' is a file: name a folder"):
             fitted(path, path)
 
-    def test_labels_that_no_run_has_written(self, path, tmp_path):
+    def test_labels_of_another_run(self, path, tmp_path):
         (tmp_path / "labels.npy").write_bytes(b"mine")
         with pytest.raises(FileExistsError, match="exists"):
             fitted(path, tmp_path / "state", labels=tmp_path / "labels.npy")
@@ -416,7 +416,7 @@ def array_file(x):
 
 
 class TestFullDisk:
-    def test_is_told_and_leaves_nothing_half_written(self, path, tmp_path, monkeypatch):
+    def test_is_reported_and_leaves_no_partial_file(self, path, tmp_path, monkeypatch):
         expected = clone(MODEL).fit(open_rows(path, block_rows=BLOCK_ROWS)).labels_
         sync, calls = os.fsync, []
 

@@ -117,7 +117,7 @@ class TestLazy:
         assert sum(read) == 2 * len(x)
         assert model.score(rows) == pytest.approx(model.score(x), rel=1e-4)
 
-    def test_the_array_of_the_user_stays_as_it_is(self):
+    def test_the_array_of_the_user_is_not_changed(self):
         rows = with_unknown_sizes(feeds.FLAT_ROWS)
         clone(feeds.FLATS["flats"]).fit(rows)
         assert np.isnan(rows.shape[0])
@@ -132,7 +132,7 @@ class TestLazy:
             sizes.append(len(pickle.dumps(dict(model.predict(rows).__dask_graph__()))))
         assert sizes[1] < sizes[0] + 4000
 
-    def test_what_they_need_is_in_one_task(self):
+    def test_arrays_that_tasks_need_are_in_one_task(self):
         model = clone(feeds.FLATS["the paper"]).fit(feeds.FLAT_ROWS)
         one, many = (
             len(pickle.dumps(dict(model.predict(da.zeros((n * 100, 8), chunks=(100, 8))).__dask_graph__())))
@@ -268,7 +268,7 @@ class TestCluster:
         with pytest.raises(ValueError, match="NaN or infinity"):
             clone(feeds.FLATS["flats"]).fit(as_dask(with_value(feeds.FLAT_ROWS, np.nan)))
 
-    def test_a_process_that_dies_is_made_up_for(self, client, tmp_path):
+    def test_the_work_of_a_process_that_dies_is_done_again(self, client, tmp_path):
         x = feeds.FLAT_ROWS
         before = processes(client)
         # It is asked for at the moments, the sample and the sums.

@@ -124,7 +124,7 @@ class TestLabels:
         assert_array_equal(whole.labels_, read.labels_)
         assert_array_equal(whole.outlier_scores_, read.outlier_scores_)
 
-    def test_of_single_rows_nothing_else_is_told(self, tmp_path):
+    def test_are_the_only_result_for_single_rows(self, tmp_path):
         model = clone(feeds.FLATS["flats"]).fit(feeds.FLAT_ROWS[:500])
         assert len(model.confidence_) == len(model.outlier_scores_) == 500
         model.fit(saved(feeds.FLAT_ROWS, tmp_path))

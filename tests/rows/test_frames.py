@@ -134,8 +134,8 @@ def test_fit_refuses_text_alone(make):
 @every
 def test_a_warning_points_to_the_caller_and_uses_plain_words(make, flat_rows):
     others = {name: values[:1] * len(flat_rows) for name, values in OTHERS.items()}
-    frame = make({**others, "a": flat_rows[:, 0], "b": flat_rows[:, 1]})
-    for use in (open_rows, FLS(2).fit, Preparation().fit, Preparation().fit_transform):
+    frame = make({**others, **{f"x{column}": flat_rows[:, column] for column in range(6)}})
+    for use in (open_rows, FLS(2, random_state=0).fit, Preparation().fit, Preparation().fit_transform):
         with pytest.warns(UserWarning, match=r"'word' \(text\), 'day' \(date\), 'time' \(date\)") as caught:
             use(frame)
         assert next(each.filename for each in caught if "left out" in str(each.message)) == __file__

@@ -322,7 +322,7 @@ class TestOpening:
         with pytest.raises(ValueError, match="chosen when a file is opened"):
             open_rows(source, columns=[0])
 
-    def test_what_is_a_source(self, tmp_path):
+    def test_is_source(self, tmp_path):
         x = draw(3, 2)
         mapped = np.load(write_npy(tmp_path / "x.npy", x), mmap_mode="r")
         for X in ("x.npy", tmp_path, ["a.npy", tmp_path], lambda: [x], iter([x]), open_rows(x), mapped):
@@ -330,14 +330,14 @@ class TestOpening:
         for X in (x, x.tolist(), [], None, pd.DataFrame(x)):
             assert not is_source(X)
 
-    def test_it_says_what_it_is(self):
+    def test_repr(self):
         assert repr(open_rows(draw(4, 2), block_rows=3)) == "ArrayRows(4 rows, 2 columns, float64, 3 a block)"
         assert isinstance(open_rows(draw(4, 2)), RowSource)
 
 
 class TestTake:
     @pytest.mark.parametrize("X", [draw(9, 2), lambda: [draw(9, 2)]], ids=["array", "function"])
-    def test_refuses_rows_that_are_not_there(self, X):
+    def test_refuses_rows_that_do_not_exist(self, X):
         source = open_rows(X, block_rows=4)
         with pytest.raises(IndexError, match="holds 9, but there are 9 rows"):
             source.take([1, 9])
@@ -371,7 +371,7 @@ class TestOtherLibraries:
             monkeypatch.setattr("subspaces.rows.streams.to_host", np.asarray)
         return pytest.importorskip(request.param)
 
-    def test_arrays_stay_what_they_are(self, xp):
+    def test_arrays_keep_their_library(self, xp):
         x = draw(10, 3, dtype=np.float32)
         source = open_rows(xp.asarray(x), block_rows=4, columns=[2, 0])
         blocks = list(source.blocks(1))
@@ -381,7 +381,7 @@ class TestOtherLibraries:
         assert type(source.follow(np.arange(3))) is type(xp.asarray(x))
         assert open_rows(xp.asarray(x.astype(int))).dtype == np.float64
 
-    def test_blocks_of_functions_stay_what_they_are(self, xp):
+    def test_blocks_of_functions_keep_their_library(self, xp):
         x = draw(20, 3, dtype=np.float32)
         source = open_rows(lambda: (xp.asarray(x[i : i + 3]) for i in range(0, 20, 3)), block_rows=8)
         blocks = list(source.blocks())

@@ -81,7 +81,7 @@ class TestFunctions:
             (iter([np.ones((1, 1))]), TypeError, "pass the function that makes it"),
         ],
     )
-    def test_what_is_no_function_of_blocks(self, X, error, reason):
+    def test_functions_that_do_not_return_blocks(self, X, error, reason):
         with pytest.raises(error, match=reason):
             open_rows(X)
 
@@ -309,7 +309,7 @@ class TestParameters:
         ],
         ids=["none", "list", "masked", "empty", "sparse", "file"],
     )
-    def test_what_has_no_rows(self, X, error, reason):
+    def test_objects_without_rows(self, X, error, reason):
         with pytest.raises(error, match=reason):
             open_rows(X)
 
@@ -332,12 +332,12 @@ class TestParameters:
     @pytest.mark.parametrize(
         "amount", ["", "GB", "-1GB", "1XB", "1e9GB", "1 2GB", "nanGB", "31MB", 0, -1, np.nan, np.inf]
     )
-    def test_no_amounts_of_memory(self, amount):
+    def test_invalid_amounts_of_memory(self, amount):
         with pytest.raises(ValueError, match="memory_limit="):
             parse_bytes(amount)
 
     @pytest.mark.parametrize("amount", [None, True, [1], b"1GB"])
-    def test_no_amounts_at_all(self, amount):
+    def test_amounts_of_the_wrong_type(self, amount):
         with pytest.raises(TypeError, match="memory_limit="):
             parse_bytes(amount)
 

@@ -28,7 +28,7 @@ class TestPlan:
         assert found.n_landmarks == 2000
         assert found.passes[0].blocks * found.block_rows >= 10**9
 
-    def test_the_class_and_an_object_may_be_asked(self):
+    def test_a_class_and_an_object_give_the_same_plan(self):
         assert FLS.plan(10**6, 30).n_landmarks == 2000
         assert FLS(4, n_landmarks=300, subspace_dim=5).plan(10**6, 30).n_landmarks == 300
         assert FLS(4, n_landmarks=300, subspace_dim=5).plan(10**6, 30).subspace_dim == 5
@@ -38,7 +38,7 @@ class TestPlan:
         few, many = (FLS.plan(n, 80).memory for n in (10**6, 10**8))
         assert {name for name in few if few[name] != many[name]} == {"labels"}
 
-    def test_time_grows_with_the_rows_and_with_what_is_asked(self, monkeypatch):
+    def test_time_grows_with_the_rows_and_the_parameters(self, monkeypatch):
         monkeypatch.setattr(plan, "seconds_per_row", lambda *arguments: 1e-6)
         assert FLS.plan(10**9, 80).seconds == pytest.approx(10 * FLS.plan(10**8, 80).seconds, rel=0.1)
         assert FLS(n_draws=4).plan(10**9, 80).seconds == pytest.approx(4 * FLS.plan(10**9, 80).seconds, rel=0.1)
@@ -49,7 +49,7 @@ class TestPlan:
         assert FLS.plan(10**8, 80, memory_limit="100MB").block_rows < FLS.plan(10**8, 80).block_rows
         assert FLS.plan(10**8, 80, memory_limit="100MB").peak_bytes < FLS.plan(10**8, 80).peak_bytes
 
-    def test_it_prints(self):
+    def test_prints(self):
         text = str(FLS.plan(10**8, 80))
         assert "100,000,000 rows of 80 columns" in text
         assert "labels 400 MB" in text
@@ -66,7 +66,7 @@ class TestPlan:
         with pytest.raises(ValueError, match="a lot"):
             FLS.plan(1000, 10, memory_limit="a lot")
 
-    def test_it_is_what_is_done(self, monkeypatch):
+    def test_is_the_plan_that_fit_follows(self, monkeypatch):
         """As many blocks are read in each pass as the plan says."""
         monkeypatch.setattr(_engine, "FIT_ROWS", 500)
         monkeypatch.setattr(plan, "FIT_ROWS", 500)

@@ -64,7 +64,7 @@ class TestDistinctRows:
 
 
 class TestInverse:
-    def test_is_zero_where_there_is_nothing_to_invert(self):
+    def test_is_zero_for_entries_that_cannot_be_inverted(self):
         x = np.array([4.0, 0.0, -1.0, 0.25])
         np.testing.assert_allclose(inverse(x), [0.25, 0, 0, 4])
         np.testing.assert_allclose(inverse(x, 0.5), [0.5, 0, 0, 2])
@@ -72,13 +72,13 @@ class TestInverse:
 
 
 class TestWithinMad:
-    def test_leaves_out_what_lies_far_above(self):
+    def test_excludes_values_far_above(self):
         values = np.concatenate([np.random.default_rng(0).normal(5, 1, 1000), [9.0, 12.0]])
         kept = within_mad(values, width=5, scale=1.0)
         assert kept[:1001].all()
         assert not kept[1001]
 
-    def test_keeps_what_lies_far_below(self):
+    def test_keeps_values_far_below(self):
         assert within_mad(np.array([-100.0, 1, 2, 3, 4]), width=3, scale=1.0).all()
 
     def test_deviations_are_those_of_a_normal_law(self):
@@ -139,7 +139,7 @@ class TestMeanOffset:
 class TestPreparation:
     @pytest.mark.parametrize("center", [True, False])
     @pytest.mark.parametrize("unit", [True, False])
-    def test_centres_and_scales_as_told(self, center, unit):
+    def test_centres_and_scales(self, center, unit):
         x = low_rank_rows(30, 5, 5, offset=3)
         rows = prepare_rows(x, center=center, unit=unit)(x)
         expected = x - x.mean(axis=0) if center else x

@@ -36,7 +36,7 @@ def test_estimator_checks(estimator, check):
     check(estimator)
 
 
-class TestWhatItDoes:
+class TestTransform:
     def test_standardised(self):
         x = rows()
         np.testing.assert_allclose(
