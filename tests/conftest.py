@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_digits, make_blobs, make_circles, make_moons
 
-from subspaces._core import blocks
+from subspaces._core import blocks, threads
 from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_motions, make_subspaces
 from subspaces.rows import feed
 
@@ -98,6 +98,12 @@ def few_fit_rows(monkeypatch):
 def tiny_blocks(monkeypatch):
     """Blocks of one row, or as few as a computation allows: results must not depend on the size of blocks.
 
-    Call it to begin.
+    Call it to begin, with the number of bytes of a block if it matters.
     """
-    return lambda: monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
+    return lambda count=1: monkeypatch.setattr(blocks, "BLOCK_BYTES", count)
+
+
+@pytest.fixture
+def use_threads(monkeypatch):
+    """A function that sets the number of Python threads: results must not depend on it."""
+    return lambda count: monkeypatch.setattr(threads, "n_threads", lambda: count)

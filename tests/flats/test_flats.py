@@ -8,7 +8,6 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subspaces._core import threads as _threads
 from subspaces.flats import distances
 from subspaces.flats.distances import nearest, squared_distances
 from subspaces.flats.fitting import fit_flats
@@ -135,13 +134,13 @@ class TestNearestFlats:
         np.testing.assert_allclose(found, np.take_along_axis(expected, order, 1), atol=1e-10, rtol=0)
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    def test_neither_threads_nor_blocks_matter(self, dtype, monkeypatch, tiny_blocks):
+    def test_neither_threads_nor_blocks_matter(self, dtype, use_threads, tiny_blocks):
         rng = np.random.default_rng(0)
         x, flats = rng.standard_normal((300, 6)).astype(dtype), random_flats(rng, 40, 6, 2, affine=True, dtype=dtype)
         one = nearest(x, flats, 5)
         table = squared_distances(x, flats)
         for n_threads in (1, 3):
-            monkeypatch.setattr(_threads, "n_threads", lambda n=n_threads: n)
+            use_threads(n_threads)
             tiny_blocks()
             index, distances = nearest(x, flats, 5)
             np.testing.assert_array_equal(index, one[0])

@@ -257,8 +257,8 @@ class TestNearest:
             np.testing.assert_allclose(flat.centers[0], mean)
         assert clustering_accuracy(y, least_noise_flat(X, flats)) > 0.98
 
-    def test_blocks_of_rows_change_nothing(self, monkeypatch):
-        monkeypatch.setattr("subspaces._core.blocks.BLOCK_BYTES", 1000)
+    def test_blocks_of_rows_change_nothing(self, tiny_blocks):
+        tiny_blocks(1000)
         X, y = make_subspaces((2, 2), 6, random_state=0)
         flats = flats_of(X, flat_code(X, [spoiled(y, 2)], 2))
         expected = [least_noise_flat(row[None], flats)[0] for row in X]

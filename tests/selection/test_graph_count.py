@@ -16,8 +16,8 @@ SETTINGS = [FlatSetting(2, 6, False, True), FlatSetting(2, 8, True, False)]
 
 def flats(n=4):
     """What flats said about 1, ..., n clusters."""
-    told = tuple({"n_clusters": k, "nats_per_row": 10.0 - k} for k in range(1, n + 1))
-    return Decision("n_clusters", 0, "nats_per_row", "", told, larger_is_better=False)
+    evidence = tuple({"n_clusters": k, "nats_per_row": 10.0 - k} for k in range(1, n + 1))
+    return Decision("n_clusters", 0, "nats_per_row", "", evidence, larger_is_better=False)
 
 
 def arcs(n_clusters=3, n=60, seed=0):
@@ -33,8 +33,8 @@ def arcs(n_clusters=3, n=60, seed=0):
     return X + 0.01 * rng.normal(size=X.shape), np.repeat(np.arange(n_clusters), n)
 
 
-def decide(X, max_clusters=5, settings=SETTINGS, seed=0, told=None):
-    return decide_by_graph(X, max_clusters, settings, np.random.RandomState(seed), flats=told or flats())
+def decide(X, max_clusters=5, settings=SETTINGS, seed=0, evidence=None):
+    return decide_by_graph(X, max_clusters, settings, np.random.RandomState(seed), flats=evidence or flats())
 
 
 class TestDecision:
@@ -51,7 +51,7 @@ class TestDecision:
 
     def test_candidates(self):
         X, _ = arcs(3)
-        found = decide(X, 6, told=flats(4))
+        found = decide(X, 6, evidence=flats(4))
         assert [each["n_clusters"] for each in found.candidates] == [2, 3, 4, 5, 6]
         nats = [each["nats_per_row"] for each in found.candidates]
         # One cluster is not a candidate here; flats have no value for more than four.
@@ -75,10 +75,10 @@ class TestDecision:
     def test_evidence_by_hand(self):
         labels = [np.array(each) for each in ([0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1])]
         found = list(zip([0.30, 0.45, 0.40], labels, strict=True))
-        told = graph_count._evidence(2, found)
-        assert told["relative_modularity"] == pytest.approx(0.9)
+        evidence = graph_count._evidence(2, found)
+        assert evidence["relative_modularity"] == pytest.approx(0.9)
         pairs = [adjusted_rand_score(labels[i], labels[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-        assert told["agreement"] == pytest.approx(np.mean(pairs))
+        assert evidence["agreement"] == pytest.approx(np.mean(pairs))
         assert graph_count._evidence(4, found)["relative_modularity"] == pytest.approx(0.6)
         # One setting agrees with itself.
         assert graph_count._evidence(2, found[:1])["agreement"] == 1

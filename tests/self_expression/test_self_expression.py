@@ -9,7 +9,6 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import orthogonal_mp
 
 from subspaces._core import arrays as _array
-from subspaces._core import blocks as _blocks
 from subspaces._core.arrays import unit_rows
 from subspaces._core.progress import listening
 from subspaces._core.threads import n_threads
@@ -177,10 +176,10 @@ class TestEverySolver:
         assert not codes.diagonal().any()
 
     @pytest.mark.parametrize("affine", [False, True])
-    def test_block_size_and_threads_do_not_matter(self, solver, affine, monkeypatch):
+    def test_block_size_and_threads_do_not_matter(self, solver, affine, monkeypatch, tiny_blocks):
         x = planes(30)
         whole = dense(x, solver, affine=affine)
-        monkeypatch.setattr(_blocks, "BLOCK_BYTES", 4000)
+        tiny_blocks(4000)
         monkeypatch.setattr("subspaces.self_expression.base.BLOCK_BYTES", 4000)
         monkeypatch.setattr("subspaces.self_expression.base.n_threads", lambda: 3)
         np.testing.assert_allclose(dense(x, solver, affine=affine), whole, atol=1e-8)

@@ -9,7 +9,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
-from subspaces._core import blocks as _blocks
 from subspaces.spectral import kmeans as module
 from subspaces.spectral.kmeans import kmeans, lloyd, move_centers, nearest_centers, spread_rows
 
@@ -18,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("block_bytes")
 
 
 @pytest.fixture(params=[1, 2**24], ids=["small blocks", "one block"])
-def block_bytes(request, monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", request.param)
+def block_bytes(request, tiny_blocks):
+    tiny_blocks(request.param)
 
 
 def blobs(n=150, k=4, seed=0, dtype=np.float64):
