@@ -76,7 +76,7 @@ def test_pieces_are_found():
 
 MODULES = [
     "", ".kernels", ".kernels.exact", ".metrics", ".datasets", ".plots", ".theory", ".self_expression", ".inputs",
-    ".report",
+    ".report", ".selection",
 ]  # fmt: skip
 
 
