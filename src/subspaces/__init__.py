@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from subspaces.flats.flats import Flats
     from subspaces.flats.neighborhoods import Beta2
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "FLS",
     "KASP",
