@@ -8,7 +8,7 @@ import pytest
 import reference
 
 from subspaces.features import psi as psi_module
-from subspaces.features.psi import describe_rows, leading_vectors
+from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.kernels import FourierFeatures, SubspaceFeatures
 from subspaces.spectral.kernel_graph import with_constant
 
@@ -27,10 +27,10 @@ def test_eigenvalues_do_not_depend_on_groups_or_cache(features, monkeypatch):
     for rows, kept in ((8192, 2**28), (100, 10_000), (7, 0)):
         monkeypatch.setattr(psi_module, "GROUP_ROWS", rows)
         monkeypatch.setattr(psi_module, "KEPT_BYTES", kept)
-        found.append(leading_vectors(describe_rows(features, X), 3, feed=ALL_ROWS, prepare=lambda x: x).eigenvalues)
+        found.append(leading_vectors(compute_psi(features, X), 3, feed=ALL_ROWS, prepare=lambda x: x).eigenvalues)
     np.testing.assert_allclose(found[1], found[0])
     np.testing.assert_allclose(found[2], found[0])
-    psi = with_constant(features.transform(X), describe_rows(features, X).tie)
+    psi = with_constant(features.transform(X), compute_psi(features, X).tie)
     assert (psi @ psi.sum(axis=0) > 0).all()
     np.testing.assert_allclose(found[0], reference.embedding(psi, 3)[0])
 
@@ -42,7 +42,7 @@ def test_dense_psi_is_kept_up_to_a_limit(monkeypatch):
     features = FourierFeatures(1000, sigma=2.0, random_state=0).fit(X)
     tracemalloc.start()
     try:
-        leading_vectors(describe_rows(features, X), 2, feed=ALL_ROWS, prepare=lambda x: x)
+        leading_vectors(compute_psi(features, X), 2, feed=ALL_ROWS, prepare=lambda x: x)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
