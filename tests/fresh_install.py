@@ -19,18 +19,18 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[1]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SECTIONS = (
-    "Why",
+    "Evidence",
     "Eigenvalues",
-    "The rows",
+    "Rows",
     "Clusters",
     "Angles between clusters",
     "Distances to the flats",
     "Typical, borderline and unusual rows",
     "Landmarks",
     "Stability over seeds",
-    "What was chosen, and why",
+    "Automatic choices",
     "Compared with known classes",
-    "How this was made",
+    "Run",
 )
 
 
