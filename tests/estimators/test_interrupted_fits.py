@@ -57,7 +57,7 @@ ESTIMATORS = {
     "FourierSpectralClustering": (FourierSpectralClustering(3, n_features=40, random_state=0), BLOBS),
     "KernelSpectralClustering": (KernelSpectralClustering(3, random_state=0), BLOBS),
     "KASP": (KASP(3, n_centroids=20, random_state=0), BLOBS),
-    "KFlats": (KFlats("auto", max_clusters=2, n_init=2, random_state=0), PLANES),
+    "KFlats": (KFlats("auto", subspace_dim=2, max_clusters=2, n_init=2, random_state=0), PLANES),
     "LBF": (LBF(2, subspace_dim=2, random_state=0), PLANES),
     "SLBF": (SLBF(2, subspace_dim=2, random_state=0), PLANES),
     "SSC": (SSC(2, random_state=0), PLANES),

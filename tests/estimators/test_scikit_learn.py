@@ -30,7 +30,7 @@ from subspaces.self_expression import ADMM
 
 # Each class once, with few starts and a given dimension: the checks fit each of them about a hundred times.
 CHECKED = [
-    FLS(3, neighborhood=8, random_state=0),
+    FLS(3, subspace_dim=1, neighborhood=8, affine=True, assign="balanced", random_state=0),
     FLS.paper(3, subspace_dim=1, random_state=0),
     KASP(3, random_state=0),
     KFlats(3, subspace_dim=0, n_init=2, random_state=0),
@@ -64,7 +64,9 @@ def test_pipelines(planes, blobs):
 # Hyperplanes do not separate these rows, and FLS warns.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_grid_search_finds_the_dimension(planes):
-    search = GridSearchCV(FLS(2, random_state=0), {"subspace_dim": [2, 5], "neighborhood": [16]}, cv=2)
+    search = GridSearchCV(
+        FLS(2, affine=False, n_draws=1, random_state=0), {"subspace_dim": [2, 5], "neighborhood": [16]}, cv=2
+    )
     assert search.fit(planes[0]).best_params_["subspace_dim"] == 2
 
 
@@ -72,7 +74,7 @@ def test_grid_search_finds_the_dimension(planes):
     ("model", "grid"),
     [
         (
-            FLS(2, neighborhood=16, random_state=0),
+            FLS(2, neighborhood=16, n_draws=1, assign="balanced", random_state=0),
             {"affine": np.array([True, False]), "landmarks": np.array(["random"]), "subspace_dim": np.array([2])},
         ),
         (
