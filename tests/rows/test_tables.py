@@ -532,3 +532,17 @@ class TestImages:
         assert table.image_shape == (5, 4)
         upright = np.rot90(np.asarray(image), -1)
         np.testing.assert_allclose(table.rows[0], upright.ravel() / 255, rtol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_true_classes_from_a_file_of_their_own(tmp_path, suffix):
+    rows = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 7.0]})
+    path = tmp_path / f"rows{suffix}"
+    rows.to_parquet(path) if suffix == ".parquet" else rows.to_csv(
+        path, index=False, sep="\t" if "tsv" in suffix else ","
+    )
+    np.save(tmp_path / "y.npy", [0, 1, 1])
+    np.save(tmp_path / "short.npy", [0, 1])
+    assert read_table(path, truth=str(tmp_path / "y.npy")).truth.tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match=r"short\.npy has 2 entries for 3 rows"):
+        read_table(path, truth=str(tmp_path / "short.npy"))

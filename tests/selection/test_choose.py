@@ -52,6 +52,7 @@ def test_takes_files_as_fit_does(tmp_path):
         (X, Asked(2, assign="size"), "assign='size'"),
         (X[:, 0], Asked(2), "2D"),
         ("missing.npy", Asked(2), "missing.npy"),
+        (X, 3, "asked=3 must be an Asked"),
     ],
 )
 def test_bad_input_is_named(rows, asked, message):

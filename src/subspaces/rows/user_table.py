@@ -134,6 +134,7 @@ def read_table(
         truth=truth if beside["truth"] is None else None,
         row_names=names if beside["names"] is None else None,
     )
+    _check_entries(beside, {"truth": truth, "names": names}, sum(table.n_rows for table in tables))
     rows, kept, notes = clean(_held(selected.rows, limit), selected.rows.place, selected.columns, missing)
     truth_values, row_names = _known(tables, selected, beside)
     found_shape = _image_shape(tables[0], selected)
@@ -209,10 +210,10 @@ def _beside(tables: Sequence[StoredTable], name: Any, what: str) -> NDArray[Any]
     """Names or true classes (n,) from another array of the same file, or from an .npy file of their own."""
     if not isinstance(name, str):
         return None
-    n_rows = sum(table.n_rows for table in tables)
     path = Path(name).expanduser()
     if path.suffix.lower() == ".npy" and path.is_file():
-        return _entries(path, n_rows, what)
+        # Rows of text are not counted yet: `_check_entries` compares the lengths later.
+        return _entries(path)
     first = tables[0].beside(name)
     if first is None:
         return None
@@ -228,13 +229,20 @@ def _beside(tables: Sequence[StoredTable], name: Any, what: str) -> NDArray[Any]
     return np.concatenate([part for part in parts if part is not None])
 
 
-def _entries(path: Path, n_rows: int, what: str) -> NDArray[Any]:
+def _entries(path: Path) -> NDArray[Any]:
     check_file(path)
     with reading(path, "NPY", *NPY_ERRORS):
-        found = np.load(path, allow_pickle=False).ravel()
-    if found.size != n_rows:
-        raise UnreadableError(f"{path} has {found.size} entries for {n_rows} rows ({what}): name one of that length.")
+        found: NDArray[Any] = np.load(path, allow_pickle=False).ravel()
     return found
+
+
+def _check_entries(beside: dict[str, NDArray[Any] | None], given: dict[str, Any], n_rows: int) -> None:
+    """Refuse names or true classes from another place that are not one for each row."""
+    for what, values in beside.items():
+        if values is not None and len(values) != n_rows:
+            raise UnreadableError(
+                f"{given[what]} has {len(values)} entries for {n_rows} rows ({what}): name one of that length."
+            )
 
 
 def _known(

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
+from subspaces._core.errors import UserTypeError
 from subspaces._core.validation import is_auto, unless_auto
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import PreparedRows, RowOptions, RowPreparation, prepare
@@ -65,10 +66,12 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     2
     """
     asked = Asked() if asked is None else asked
+    if not isinstance(asked, Asked):
+        raise UserTypeError(f"asked={asked!r} must be an Asked, such as Asked(n_clusters=3).", parameter="asked")
     if not isinstance(rows, PreparedRows):
         options = RowOptions.for_dimension(_whole_number(asked.subspace_dim))
         check = partial(asked.check, max_columns=options.max_columns)
-        feed = open_feed(_Chooser(random_state), rows, check, min_features=2)
+        feed = open_feed(_FLS(random_state), rows, check, min_features=2)
         rows, random_state = prepare(feed.rows, options, feed.moments), feed.rng
     rng = check_random_state(random_state)
     progress.stage("choosing", f"choosing parameters on {len(rows.rows):,} rows")
@@ -97,11 +100,14 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     )
 
 
-class _Chooser(BaseEstimator):  # type: ignore[misc]
-    """The estimator that `open_feed` validates rows for if there is no other."""
+class _FLS(BaseEstimator):  # type: ignore[misc]
+    """The estimator that `open_feed` names in its messages."""
 
     def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
+
+
+_FLS.__name__ = "FLS"
 
 
 def _whole_number(value: Any) -> int | None:
