@@ -5,11 +5,11 @@ BIN := .venv/bin
 export SUBSPACES_DATA ?= $(wildcard $(abspath ../shared/data))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint types fresh check docs clean
+.PHONY: help demo reproduce test slow lint types fresh check docs clean
 
 help:
 	@echo "make demo    cluster synthetic subspaces and digits, print a table, draw a picture"
-	@echo "make test    run the tests"
+	@echo "make test    run the tests, about four minutes; make slow runs those that take longer"
 	@echo "make reproduce  run the paper's experiments, print its tables beside ours; ARGS=mnist for some"
 	@echo "make check   tests, lint, types and a fresh install, as the continuous integration does"
 	@echo "make docs    build the documentation into docs/_build/html, every example run; some minutes"
@@ -33,7 +33,11 @@ reproduce: .venv/ready
 
 # Two test processes on one BLAS thread each; more threads than cores wait for each other.
 test: .venv/ready
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m "not slow"
+
+# Tests that take seconds each: real data, all documentation code, interruptions, hostile model files.
+slow: .venv/ready
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m slow
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -46,7 +50,7 @@ types: .venv/ready
 fresh: .venv/ready
 	$(BIN)/python tests/fresh_install.py
 
-check: test lint types fresh
+check: test slow lint types fresh
 
 .venv/docs-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --group docs

@@ -616,6 +616,7 @@ class TestBadFiles:
         refused(changed("FLS outliers", lambda _, state: put(state, place, value)), tmp_path, match)
 
     @pytest.mark.parametrize("name", ["FLS outliers", "FLS draws", "SSC", "SSSC", "SLBF", "KFlats", "Kernel Nystrom"])
+    @pytest.mark.slow
     def test_no_value_is_trusted(self, name, tmp_path):
         """A file with any one value replaced or removed is refused, or gives a model that works."""
         document = parts_of(content_of(name))[1]
@@ -626,6 +627,7 @@ class TestBadFiles:
                 check_harmless(path)
 
     @pytest.mark.parametrize("name", MODELS)
+    @pytest.mark.slow
     def test_no_array_is_trusted(self, name, tmp_path):
         """Arrays that are missing, or of another shape or type, are refused."""
         path = tmp_path / "bad.subspaces"

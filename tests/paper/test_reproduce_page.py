@@ -296,6 +296,7 @@ class TestCommand:
         assert "2 of 10 draws are already stored" in capsys.readouterr().err
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")
+    @pytest.mark.slow
     def test_interrupt_stops_all_processes(self, tmp_path):
         arguments = ["reproduce", "synthetic", "--jobs", "2", "--methods", "lbf-paper", "--out", str(tmp_path)]
         process = subprocess.Popen(

@@ -232,6 +232,7 @@ class TestEigenspaces:
         assert np.isnan(found.errors).any()
         assert None in found.to_dict()["measures"]["sine"][0]
 
+    @pytest.mark.slow
     def test_rows_far_apart_raise(self):
         X, _ = make_subspaces((2, 2), 6, random_state=0)
         for function in (theory.eigenspace_error, theory.landmarks_needed):

@@ -268,6 +268,7 @@ class TestCluster:
         with pytest.raises(ValueError, match="NaN or infinity"):
             clone(feeds.FLATS["flats"]).fit(as_dask(with_value(feeds.FLAT_ROWS, np.nan)))
 
+    @pytest.mark.slow
     def test_the_work_of_a_process_that_dies_is_done_again(self, client, tmp_path):
         x = feeds.FLAT_ROWS
         before = processes(client)
