@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from subspaces import cli, load
 from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
+from subspaces.plots import AnglesDisplay
+from subspaces.report import describe
 
 RUN = {"labels.csv", "labels.npy", "model.subspaces", "report.html", "run.json"}
 
@@ -19,6 +22,22 @@ def names(path):
 
 
 class TestRunFolder:
+    @pytest.mark.parametrize("method", ["fls", "kflats", "ssc"])
+    def test_dimensions_are_the_same_everywhere(self, tmp_path, monkeypatch, capsys, method):
+        monkeypatch.chdir(tmp_path)
+        images = load_digits(n_class=3)
+        np.save("digits.npy", images.data[:240])
+        assert cli.main(["fit", "digits.npy", "-k", "3", "--method", method, "--out", "run"]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        dims = json.loads(Path("run/run.json").read_text())["fit"]["dimensions"]
+        start = 1 + next(i for i, line in enumerate(printed) if line.split()[:1] == ["cluster"])
+        shown = [line.split() for line in printed[start:] if line.strip()[:1] in ("0", "1", "2")][:3]
+        assert [int(words[-1]) for words in shown] == dims
+        model = load("run")
+        assert getattr(model, "cluster_dims_", np.full(3, model.subspace_dim_)).tolist() == dims
+        assert [each["dim"] for each in describe(model, images.data[:240], n_stability=0).data["clusters"]] == dims
+        assert AnglesDisplay.from_estimator(model).dims.tolist() == dims
+
     def test_everything_is_there(self, rows, tmp_path, capsys):
         X, y = rows
         assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--out", "run"]) == 0

@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
-from subspaces import KFlats
+from subspaces import LBF, SLBF, KFlats
+from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 
 
@@ -109,3 +110,21 @@ def test_lines_in_the_plane_are_lines():
     model = KFlats(2, random_state=0).fit(X + rng.normal(scale=0.01, size=X.shape))
     assert model.subspace_dim_ == 1
     assert clustering_accuracy(np.repeat([0, 1], 80), model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("estimator", [KFlats, LBF, SLBF])
+@pytest.mark.parametrize("affine", [False, True])
+def test_unused_directions_change_nothing(estimator, affine):
+    X, _ = make_subspaces((2, 3), 7, points_per_subspace=100, random_state=0)
+    model = estimator(2, affine=affine, random_state=0).fit(X)
+    # Columns of zeros leave directions that no row uses; so do constants for affine flats.
+    unused = [np.c_[X, np.zeros((len(X), 2))]] + [np.c_[X, np.full(len(X), 3.0)]] * affine
+    for rows in unused:
+        other = estimator(2, affine=affine, random_state=0).fit(rows)
+        assert other.subspace_dim_ == model.subspace_dim_
+        assert clustering_accuracy(model.labels_, other.labels_) > 0.98
+        assert other.flats_.centers.shape[1] == other.flats_.bases.shape[1] == rows.shape[1]
+        if estimator is not SLBF:
+            np.testing.assert_array_equal(other.predict(rows), other.labels_)
+            np.testing.assert_array_equal(other.transform(rows).argmin(axis=1), other.labels_)
+            assert other.cluster_dims_.tolist() in ([2, 3], [3, 2])

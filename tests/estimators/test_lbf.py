@@ -60,7 +60,7 @@ def test_the_number_of_clusters(dim):
 
 def test_one_flat_that_fits_all_is_one_cluster():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 5)) + 1
+    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 5)) + 1 + 0.01 * rng.normal(size=(60, 5))
     model = LBF("auto", max_clusters=4, random_state=0).fit(X)
     assert (model.n_clusters_, model.cluster_dims_.tolist()) == (1, [2])
 

@@ -135,14 +135,13 @@ class TestFlats:
             offset = flats.centers[k] - center
             assert np.linalg.norm(offset - basis @ (basis.T @ offset)) < 0.02
 
-    @pytest.mark.parametrize("dim", [1, 2, 5])
-    def test_a_given_dimension(self, planes, dim):
-        flats = planes[3].flats(dim)
-        assert flats.bases.shape == (2, 6, dim)
-        for basis, cell in zip(flats.bases, planes[3].cells, strict=True):
-            np.testing.assert_allclose(basis.T @ basis, np.eye(dim), atol=1e-12)
-            # The first are the same whatever their number.
-            np.testing.assert_array_equal(basis, cell.directions[:, :dim])
+    @kinds
+    def test_blobs_have_dimension_zero_and_a_direction(self, affine):
+        model = model_clusters(
+            np.random.default_rng(0).normal(size=(300, 6)), np.zeros(300, np.int32), 1, affine=affine
+        )
+        assert model.dims.tolist() == [0]
+        assert model.flats().bases.shape == (1, 6, 1)
 
     def test_linear_flats_pass_through_the_origin(self, planes):
         *_, model, affine = planes
@@ -154,9 +153,8 @@ class TestFlats:
         model = model_clusters(X, np.where(np.arange(40) < 20, 0, 2).astype(np.int32), 3, affine=affine)
         assert model.cells[1] is None
         assert model.dims[1] == 0
-        assert np.isfinite(model.flats().bases).all()
-        flat = model.flats(2)
-        np.testing.assert_allclose(flat.bases[1].T @ flat.bases[1], np.eye(2))
+        flats = model.flats()
+        np.testing.assert_allclose(flats.bases[1].T @ flats.bases[1], np.eye(flats.dim))
 
     @kinds
     def test_more_columns_than_rows(self, affine):

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from examples import ODD_ROWS
 from subspaces.datasets import make_subspaces
-from subspaces.flats.description import describe, dim_lengths, has_flat_clusters, measure, shortest_code
+from subspaces.flats.description import cluster_dim, describe, dim_lengths, has_flat_clusters, measure, shortest_code
 
 MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 
@@ -104,9 +104,35 @@ class TestResults:
         X, _ = make_subspaces((9,), 10, noise=0.02, outliers=0, random_state=0)
         assert describe(X, np.zeros(len(X), np.int32), 1, affine=False).dims.tolist() == [9]
 
+    def test_unused_columns_do_not_count_as_a_flat(self):
+        # Within 12 columns that hold three leading directions; exactly zero in four others.
+        X = np.random.default_rng(0).normal(size=(2000, 16)) * np.r_[[9, 9, 9], np.geomspace(1, 0.3, 9), np.zeros(4)]
+        assert describe(X, np.zeros(2000, np.int32), 1, affine=True).dims.tolist() == [3]
+
+    @pytest.mark.parametrize(
+        ("savings", "n_columns", "dim"),
+        [
+            ([], 5, 0),
+            ([0.2, 0.5], 5, 0),
+            ([3, 2, 0.5], 9, 2),
+            # The first directions of a wide flat save little.
+            ([0, 0.1, 3], 6, 3),
+            ([0, 0.1, 3], 4, 3),
+            # More than two thirds of the columns: the leading directions.
+            ([3, 2, 0.1, 0.1, 0.1, 0.1, 3], 10, 2),
+        ],
+    )
+    def test_the_dimension_of_a_cluster(self, savings, n_columns, dim):
+        assert cluster_dim(10.0 - np.cumsum([0, *savings]), n_columns) == dim
+
     def test_a_slowly_decaying_spectrum_has_few_dimensions(self):
         X = np.random.default_rng(0).normal(size=(4000, 40)) * 0.9 ** np.arange(40)
         assert 1 <= describe(X, np.zeros(4000, np.int32), 1, affine=True).dims[0] <= 20
+
+    @pytest.mark.parametrize("affine", [False, True])
+    def test_noise_has_no_dimension(self, affine):
+        X = np.random.default_rng(0).normal(size=(400, 10))
+        assert describe(X, np.repeat([0, 1], 200), 2, affine=affine).dims.tolist() == [0, 0]
 
     def test_round_clusters_are_points(self):
         rng = np.random.default_rng(0)

@@ -197,7 +197,7 @@ def lines_at(*degrees):
 class TestAngles:
     @pytest.fixture
     def three(self, kflats):
-        """A model whose clusters have dimensions 1, 2 and 3 (5, limited by its flats)."""
+        """A model whose clusters have dimensions 1, 2 and 5; its flats have dimension 3."""
         model = copy.copy(kflats)
         model.cluster_dims_ = np.array([1, 2, 5])
         return model
@@ -211,9 +211,11 @@ class TestAngles:
 
     def test_model_uses_cluster_dims(self, three):
         display = plots.AnglesDisplay.from_estimator(three)
-        assert display.dims.tolist() == [1, 2, 3]
+        assert display.dims.tolist() == [1, 2, 5]
         np.testing.assert_allclose(display.angles, flat_angles(three.flats_, [1, 2, 3]))
-        assert plots.AnglesDisplay.from_estimator(three, max_dim=1).dims.tolist() == [1, 1, 1]
+        few = plots.AnglesDisplay.from_estimator(three, max_dim=1)
+        assert few.dims.tolist() == [1, 2, 5]
+        np.testing.assert_allclose(few.angles, flat_angles(three.flats_, [1, 1, 1]))
 
     def test_models_with_cluster_bases(self, fls, data):
         assert plots.AnglesDisplay.from_estimator(fls).angles.shape == (2, 2)

@@ -1,16 +1,15 @@
 """Sections of the report: distances to flats, points, examples and landmarks."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from subspaces import FLS, KASP, Flats, KFlats
+from subspaces import FLS, KASP, KFlats
 from subspaces.datasets import make_subspaces
 from subspaces.report import describe
-from subspaces.show.report.clusters import cluster_facts, fitted_flats, leading_dims
+from subspaces.show.report.clusters import cluster_facts, fitted_flats
 from subspaces.show.report.examples import column_divergences, example_rows
 from subspaces.show.report.points import LEAST_POINTS, drawn_rows
 from subspaces.show.report.subject import make_subject
@@ -57,18 +56,18 @@ def test_fitted_flats_find_the_dimensions():
     assert flats.bases.shape[1] == 8
 
 
-def test_wide_flats_are_reduced_to_leading_directions():
-    # Two Gaussians in ten columns, each with 91 % of its spread in two directions.
-    rng = np.random.RandomState(0)
-    scales = np.array([9.0, 9.0] + [1.0] * 8)
-    rows = np.concatenate([rng.standard_normal((400, 10)) * each for each in (scales, scales[::-1])])
-    labels = np.repeat([0, 1], 400).astype(np.int32)
-    flats = Flats(np.zeros((2, 10)), np.stack([np.eye(10)[:, :8], np.eye(10)[:, ::-1][:, :8]]))
-    subject = replace(subject_of(fitted(KFlats(2, random_state=0)), X), x=rows, labels=labels.astype(np.int64))
-    assert leading_dims(subject, flats, np.array([8, 8])).tolist() == [2, 2]
-    assert leading_dims(subject, flats, np.array([1, 6])).tolist() == [1, 2]
-    # Narrow flats are not reduced.
-    assert leading_dims(subject, flats, np.array([5, 5])).tolist() == [5, 5]
+def test_dimensions_are_those_of_the_model():
+    # Flats of one dimension: clusters may have others.
+    model = fitted(KFlats(2, subspace_dim=1, random_state=0))
+    np.testing.assert_array_equal(cluster_facts(subject_of(model, X)).dims, model.cluster_dims_)
+
+
+def test_blobs_through_one_point_have_distances():
+    rows = np.random.default_rng(0).normal(size=(300, 5))
+    model = fitted(FLS(2, affine=False, center=False, random_state=0), rows)
+    facts = cluster_facts(subject_of(model, rows))
+    assert facts.dims.tolist() == [0, 0]
+    assert (facts.own != facts.other).all()
 
 
 def test_drawn_rows_include_every_cluster():

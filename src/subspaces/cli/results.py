@@ -18,6 +18,7 @@ from subspaces._core.files import new_file
 from subspaces._core.plain import plain
 from subspaces.cli.output import table as text_table
 from subspaces.rows import Table
+from subspaces.show.models import cluster_dims
 
 # Above this number of rows only labels.npy is written, not labels.csv.
 MOST_CSV_ROWS = 10_000_000
@@ -89,11 +90,7 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
     """What a fit found, in values that JSON can hold."""
     n_clusters = int(getattr(model, "n_clusters_", None) or model.n_clusters)
     sizes, outliers = cluster_sizes(labels, n_clusters)
-    dims = getattr(model, "cluster_dims_", getattr(model, "subspace_dim_", None))
-    if isinstance(getattr(model, "subspace_dim", None), int):
-        dims = model.subspace_dim
-    if dims is not None and np.ndim(dims) == 0:
-        dims = [dims] * n_clusters
+    dims = cluster_dims(model)
     choice = getattr(model, "choice_", None)
     return {
         "n_clusters": n_clusters,
@@ -131,11 +128,6 @@ def agreement_text(agreement: float) -> str:
     return f"agreement of other landmarks: {agreement:.2f} (1: the same clusters, 0: chance)"
 
 
-def dimension_text(dim: int | None, n_columns: int) -> str:
-    """The dimension of a cluster; above half of the columns it is not informative."""
-    return "-" if dim is None else str(dim) if 2 * dim <= n_columns or n_columns < 4 else "not flat"
-
-
 def clusters_text(found: Mapping[str, Any]) -> str:
     """Sizes and dimensions of clusters, as a table."""
     total = max(1, sum(found["sizes"]) + found["outliers"])
@@ -145,7 +137,7 @@ def clusters_text(found: Mapping[str, Any]) -> str:
     if found["outliers"]:
         rows.append(["none", f"{found['outliers']:,}", f"{found['outliers'] / total:.1%}"])
     if dims:
-        shown = [dimension_text(dim, found["columns"]) for dim in dims] + ["-"]
+        shown = [*map(str, dims), "-"]
         rows = [[*row, dim] for row, dim in zip(rows, shown, strict=False)]
     return text_table(heads, rows)
 

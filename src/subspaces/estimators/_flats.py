@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, unit_rows
-from subspaces._core.validation import check_integer, is_auto, warn_if_empty
+from subspaces._core.validation import check_integer, is_auto, unless_auto, warn_if_empty
 from subspaces.estimators._base import EmbeddingClusterer
 from subspaces.estimators._models import FlatsModel
 from subspaces.flats.description import describe
@@ -17,6 +17,7 @@ from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import FlatsFit
 from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.feed import Feed, Rows, open_new_rows
+from subspaces.rows.preparation import RowPreparation, drop_unused
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.flat_dimension import decide_dim
 from subspaces.selection.record import Choice
@@ -45,9 +46,13 @@ class FlatsClusterer(EmbeddingClusterer):
         count, energy = open_new_rows(self, X).sum(self._model.energy_sums, "energy")
         return -float(energy) / float(count)
 
-    def _prepared(self, x: Array) -> Array:
-        """Rows (n, p) as flats are fitted to them."""
-        return unit_rows(x) if self.normalize else x
+    def _prepared(self, x: Array) -> tuple[Array, RowPreparation]:
+        """Rows (n, q) to which flats are fitted, without unused directions, and the projection of scaled rows to them.
+
+        A constant column would count as a direction without noise.
+        """
+        dim = unless_auto(self.subspace_dim) or 1
+        return drop_unused(unit_rows(x) if self.normalize else x, center=self.affine, min_columns=1 + dim)
 
     def _choose_size(self, rows: Array, rng: np.random.RandomState) -> tuple[int, int, Choice]:
         """Number of clusters and dimension of their flats, given or chosen from the rows (n, p)."""
@@ -62,22 +67,32 @@ class FlatsClusterer(EmbeddingClusterer):
         return n_clusters, dim, Choice(tuple(decisions))
 
     def _fitted_flats(
-        self, feed: Feed, rows: Array, fit: FlatsFit, choice: Choice, *, loss: str, remedy: str, **fitted: Any
+        self,
+        feed: Feed,
+        rows: Array,
+        used: RowPreparation,
+        fit: FlatsFit,
+        choice: Choice,
+        *,
+        loss: str,
+        remedy: str,
+        **fitted: Any,
     ) -> dict[str, Any]:
-        """All fitted attributes of a fit of `rows` (n, p)."""
+        """All fitted attributes of a fit of `rows` (n, q)."""
         n_clusters = len(fit.flats)
         some = at_most(np.arange(len(rows)), MODEL_ROWS, feed.rng)
         dims = describe(rows[some], fit.labels[some], n_clusters, affine=self.affine).dims
+        flats = used.restore(fit.flats)
         warn_if_empty(fit.labels, n_clusters, remedy, stacklevel=4)
         return self._fitted(
             feed,
-            FlatsModel(fit.flats, bool(self.normalize), loss),
+            FlatsModel(flats, bool(self.normalize), loss),
             fit.labels,
-            flats_=fit.flats,
+            flats_=flats,
             energy_=fit.energy,
             n_iter_=fit.n_iter,
             n_clusters_=n_clusters,
-            subspace_dim_=fit.flats.dim,
+            subspace_dim_=flats.dim,
             cluster_dims_=dims,
             choice_=choice,
             _n_features_out=n_clusters,

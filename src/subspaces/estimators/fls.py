@@ -113,8 +113,9 @@ class FLS(SpectralClusterer):
     flats_ : Flats
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
     cluster_dims_ : ndarray of shape (K,)
-        Dimension of each cluster, or the one that was given. If flats pass through the origin, an affine cluster needs
-        one more.
+        Dimension of each cluster, estimated from its rows without outliers, whatever `subspace_dim` is: the number of
+        directions that each shorten the description of a row by a nat; 0 for a blob. If flats pass through the origin,
+        an affine cluster needs one more.
     cluster_bases_ : Flats
         One flat for each cluster, fitted to its inliers, in the coordinates of X. All have the largest dimension of
         `cluster_dims_`; the first `cluster_dims_[k]` columns of `cluster_bases_.bases[k]` span cluster k.
@@ -299,7 +300,6 @@ class FLS(SpectralClusterer):
         plain, features = prepared.rows, found.best.features
         labels = model.plain_labels(plain) if model.detect_outliers else found.labels
         warn_if_empty(labels, setting.n_clusters, "look at n_landmarks, neighborhood and sigma", stacklevel=4)
-        dim: int | None = unless_auto(self.subspace_dim)
         fitted: dict[str, Any] = {}
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
@@ -321,8 +321,8 @@ class FLS(SpectralClusterer):
             n_components_=found.best.partition.n_vectors,
             _n_features_out=found.best.partition.n_vectors,
             eigenvalues_=np.concatenate([[1.0], found.best.spectrum.eigenvalues]),
-            cluster_dims_=model.clusters.dims if dim is None else np.full(setting.n_clusters, dim),
-            cluster_bases_=prepared.preparation.restore(model.clusters.flats(dim)),
+            cluster_dims_=model.clusters.dims,
+            cluster_bases_=prepared.preparation.restore(model.clusters.flats()),
             outlier_scores_=model.clusters.scores(plain, found.labels),
             choice_=Choice((*setting.choice.decisions, *found.decisions)),
             **fitted,

@@ -68,8 +68,8 @@ class KFlats(FlatsClusterer):
     n_clusters_, subspace_dim_ : int
         The values in use.
     cluster_dims_ : ndarray of shape (K,)
-        Dimension of each cluster by the shortest description of its rows, without outliers. It may be below or above
-        `subspace_dim_`, which all flats share.
+        Dimension of each cluster, estimated from its rows without outliers: the number of directions that each shorten
+        the description of a row by a nat; 0 for a blob. All flats have the dimension `subspace_dim_`.
     choice_ : Choice
         The decisions "n_clusters" and "subspace_dim", if they were "auto", with the evidence for each candidate.
     n_features_in_, feature_names_in_ :
@@ -137,13 +137,13 @@ class KFlats(FlatsClusterer):
         """
         with progress.shown(self.verbose):
             feed = open_feed(self, X, self._check_parameters, min_features=2)
-            rows = self._prepared(feed.rows)
+            rows, used = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             progress.stage("flats of clusters", f"moving {n_clusters} flats of dimension {dim}")
             starts = self._starts(rows, n_clusters, dim, feed.rng)
             fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
             remedy = "look at subspace_dim and init"
-            fitted = self._fitted_flats(feed, rows, fit, choice, loss=self.loss, remedy=remedy)
+            fitted = self._fitted_flats(feed, rows, used, fit, choice, loss=self.loss, remedy=remedy)
         return self._keep(fitted)
 
     def _starts(self, rows: Array, n_clusters: int, dim: int, rng: np.random.RandomState) -> list[Flats]:

@@ -65,8 +65,8 @@ class LBF(FlatsClusterer):
     n_clusters_, subspace_dim_, n_candidates_ : int
         The values in use.
     cluster_dims_ : ndarray of shape (K,)
-        Dimension of each cluster by the shortest description of its rows, without outliers. It may be below or above
-        `subspace_dim_`, which all flats share.
+        Dimension of each cluster, estimated from its rows without outliers: the number of directions that each shorten
+        the description of a row by a nat; 0 for a blob. All flats have the dimension `subspace_dim_`.
     choice_ : Choice
         The decisions "n_clusters" and "subspace_dim", if they were "auto", with the evidence for each candidate.
     n_iter_ : int
@@ -135,7 +135,7 @@ class LBF(FlatsClusterer):
         """
         with progress.shown(self.verbose):
             feed = open_feed(self, X, self._check_parameters, min_features=2)
-            rows = self._prepared(feed.rows)
+            rows, used = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             count = CANDIDATES_PER_CLUSTER * n_clusters if is_auto(self.n_candidates) else int(self.n_candidates)
             sizes = as_neighborhood(self.neighborhood)
@@ -150,6 +150,7 @@ class LBF(FlatsClusterer):
             fitted = self._fitted_flats(
                 feed,
                 rows,
+                used,
                 fit,
                 choice,
                 loss="median",

@@ -15,7 +15,7 @@ from subspaces.flats.dimension import choose_dim
 from subspaces.flats.kflats import rounding
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, rows_to_fit
 from subspaces.rows.feed import Rows, open_feed
-from subspaces.rows.preparation import labels_of_copies
+from subspaces.rows.preparation import drop_unused, labels_of_copies
 from subspaces.spectral.graph import spectral_labels
 
 
@@ -117,8 +117,11 @@ class SLBF(Clusterer):
         """
         with progress.shown(self.verbose):
             feed = open_feed(self, X, self._check_parameters, min_features=2)
-            rows, rng = unit_rows(feed.rows) if self.normalize else feed.rows, feed.rng
-            dim = int(self.subspace_dim) if not is_auto(self.subspace_dim) else None
+            rng = feed.rng
+            dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)
+            scaled = unit_rows(feed.rows) if self.normalize else feed.rows
+            # A constant column would count as a direction without noise.
+            rows, used = drop_unused(scaled, center=self.affine, min_columns=1 + (dim or 1))
             if dim is None:
                 dim = choose_dim(rows, self.n_clusters, affine=self.affine, rng=rng)
             progress.stage("fitting flats", f"fitting {len(rows):,} flats of dimension {dim}")
@@ -129,6 +132,7 @@ class SLBF(Clusterer):
             labels = labels_of_copies(rows, self.n_clusters)
             if labels is None:
                 labels = spectral_labels(affinity, self.n_clusters, rng=rng)
+            flats = used.restore(flats)
             warn_if_empty(labels, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
             fitted = self._fitted(
                 feed,

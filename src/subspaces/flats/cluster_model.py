@@ -26,7 +26,7 @@ class ClusterModel:
 
     @property
     def dims(self) -> NDArray[np.int64]:
-        """Dimension (K,) of the flat of each cluster."""
+        """Dimension (K,) of each cluster, `cluster_dim`; 0 for a blob and for a cluster without rows."""
         return np.array([cell.dim if cell else 0 for cell in self.cells], np.int64)
 
     def scores(self, rows: Array, labels: Labels) -> Array:
@@ -52,12 +52,12 @@ class ClusterModel:
         )
         return (squares > chi2_quantile(REACH, rows.shape[1])) & (levels[labels] + squares / 2 > apart)
 
-    def flats(self, dim: int | None = None) -> Flats:
-        """The flat of each cluster, all of dimension `dim`, or the largest of `dims` by default.
+    def flats(self) -> Flats:
+        """The flat of each cluster, all with as many directions as the largest of `dims`, but at least one.
 
         Directions are in the order of variance: the first `dims[k]` of them span the flat of cluster k.
         """
-        dim = max(1, int(self.dims.max())) if dim is None else dim
+        dim = max(1, int(self.dims.max()))
         bases = np.zeros((len(self.cells), len(self.center), dim))
         centers = np.tile(self.center.astype(np.float64), (len(self.cells), 1))
         for k, cell in enumerate(self.cells):

@@ -41,8 +41,8 @@ class Description:
     length: float  # of rows, labels and flats together
     row_lengths: Floats  # (n,), of each row with its label; large for rows that fit badly
     outliers: NDArray[np.bool_]  # (n,), rows encoded by the background
-    dims: NDArray[np.int64]  # (K,), dimension of the flat of each cluster; 0 for a cluster without rows
-    noise: Floats  # (K,), standard deviation of rows around these flats, in the unit of X
+    dims: NDArray[np.int64]  # (K,), dimension of each cluster, `cluster_dim`; 0 for a cluster without rows
+    noise: Floats  # (K,), standard deviation of rows around flats of these dimensions, in the unit of X
     unit: float  # half of the rows lie within unit * sqrt(p) of the centre
 
 
@@ -69,7 +69,7 @@ class Cell:
     noise: float  # variance in every other direction
     length: float  # of its rows and of the flat, in nats
     overhead: float  # of the flat alone
-    dim: int  # number of directions that save enough nats to count
+    dim: int  # the dimension of the cluster, `cluster_dim`
     dim_noise: float  # variance in all directions but those
 
     @property
@@ -289,9 +289,7 @@ def _cell(space: Space, size: int, center: Floats, offsets: Floats, scale: float
     reach = max(1.0, float(center @ center) / len(center)) if space.affine else None
     lengths, overheads, noise = dim_lengths(variances, size, reach, low=space.low, high=space.high)
     best = space.low + int(lengths[space.low :].argmin())
-    dim = best
-    while dim > space.low and lengths[dim - 1] - lengths[dim] < NATS_PER_DIRECTION * size:
-        dim -= 1
+    dim = cluster_dim(lengths[: best + 1] / size, len(center))
     return Cell(
         size=size,
         center=center,
@@ -304,6 +302,19 @@ def _cell(space: Space, size: int, center: Floats, offsets: Floats, scale: float
         dim=dim,
         dim_noise=float(noise[dim]),
     )
+
+
+def cluster_dim(lengths: Floats, n_columns: int) -> int:
+    """The dimension of a cluster, from nats per row (d + 1,) with flats of 0, 1, ..., d directions, d the best of them.
+
+    A direction counts if it saves a row enough nats. Directions are dropped from the last one on until one counts. If
+    too many for a low-dimensional flat are left, as in a bent cluster or one that does not use some columns at all, the
+    leading directions that count are the dimension instead. The dimension is 0 if none counts: the cluster is a blob.
+    """
+    counts = lengths[:-1] - lengths[1:] >= NATS_PER_DIRECTION
+    dim = int(np.flatnonzero(counts).max(initial=-1)) + 1
+    leading = int(np.cumprod(counts).sum())
+    return leading if dim > MAX_DIM_SHARE * n_columns and leading else dim
 
 
 def dim_lengths(

@@ -116,6 +116,14 @@ def prepare_rows(
     return RowPreparation(mean, directions, unit)
 
 
+def drop_unused(rows: Array, *, center: bool, min_columns: int) -> tuple[Array, RowPreparation]:
+    """Rows (n, p) in the directions that they use, and the projection to these; rows that use all stay as they are."""
+    preparation = prepare_rows(rows, center=center, unit=False, max_columns=rows.shape[1], min_columns=min_columns)
+    if preparation.directions is None:
+        return rows, RowPreparation(np.zeros_like(preparation.mean), None, unit=False)
+    return preparation(rows), preparation
+
+
 def prepared_columns(n_rows: int, n_columns: int, max_columns: int | None = MAX_COLUMNS) -> int:
     """Number of columns of prepared rows: n rows span at most n directions, and a subspace needs two."""
     if max_columns is None or n_columns <= max_columns:

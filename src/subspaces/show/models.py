@@ -34,6 +34,14 @@ def cluster_flats(model: Any) -> Flats | None:
     return getattr(model, "flats_" if assigns_by_flats(model) else "cluster_bases_", None)
 
 
+def cluster_dims(model: Any) -> NDArray[np.int64] | None:
+    """The dimension (K,) of each cluster, or that of its flat in `SSC`; None if the model has neither."""
+    if hasattr(model, "cluster_dims_"):
+        return np.asarray(model.cluster_dims_, np.int64)
+    flats = cluster_flats(model)
+    return None if flats is None else np.full(len(flats), flats.dim)
+
+
 def flat_distances(model: Any) -> Table | None:
     """A function from rows (n, p) to distances (n, K) to the flats that label them; None for other models."""
     if assigns_by_flats(model):

@@ -86,10 +86,8 @@ def _document(models: Sequence[Any], seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def _text(models: Sequence[Any], document: dict[str, Any]) -> str:
-    from subspaces.cli.results import dimension_text
-
     first, count = models[0], document["n_clusters"]
-    dims = [dimension_text(dim, first.n_features_in_) for dim in document["dimensions"]]
+    dims = map(str, document["dimensions"])
     lines = [
         f"suggestion: -k {count}, with clusters of dimension {', '.join(dims)}; the flats at landmarks have dimension "
         f"{first.subspace_dim_}, which --dim sets",

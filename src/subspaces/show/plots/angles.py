@@ -66,17 +66,18 @@ class AnglesDisplay:
         """Plot the angles of `model.cluster_bases_`, or of `flats_` if it has one flat per cluster, as in `KFlats`.
 
         The leading `cluster_dims_` directions of each flat are compared, but at most `max_dim`: flats of many
-        dimensions share some directions, so comparing a few of them is more informative. Empty clusters and clusters
-        of dimension zero are left out. `kw` is passed to `Axes.imshow`.
+        dimensions share some directions, so comparing a few of them is more informative. The diagonal shows
+        `cluster_dims_`. Empty clusters and clusters of dimension zero are left out. `kw` is passed to `Axes.imshow`.
         """
         names = ("cluster_bases_", "flats_") if assigns_by_flats(model) else ("cluster_bases_",)
         name = check_has(model, names, "pass a model with one flat per cluster, as FLS or KFlats, or use from_flats")
         flats: Flats = getattr(model, name)
         used = np.isin(np.arange(len(flats)), cluster_names(label_array(model.labels_)))
-        dims = np.minimum(getattr(model, "cluster_dims_", flats.dim), flats.dim)
+        dims = np.where(used, getattr(model, "cluster_dims_", flats.dim), 0)
+        compared = np.minimum(dims, flats.dim)
         if max_dim is not None:
-            dims = np.minimum(dims, check_integer("max_dim", max_dim, low=1))
-        return cls.from_flats(flats, dims=np.where(used, dims, 0), ax=ax, **kw)
+            compared = np.minimum(compared, check_integer("max_dim", max_dim, low=1))
+        return cls._of_flats(flats, dims, compared).plot(ax, **kw)
 
     @classmethod
     def from_flats(cls, flats: Flats, *, dims: ArrayLike | None = None, ax: Any = None, **kw: Any) -> Self:
@@ -90,10 +91,15 @@ class AnglesDisplay:
                 f"dims={counts.tolist()} do not fit {len(flats)} flats of dimension {flats.dim}: pass one number per "
                 f"flat, at most {flats.dim}"
             )
-        kept = np.flatnonzero(counts > 0)
+        return cls._of_flats(flats, counts, counts).plot(ax, **kw)
+
+    @classmethod
+    def _of_flats(cls, flats: Flats, dims: NDArray[Any], compared: NDArray[Any]) -> Self:
+        """A display of flats of dimensions `dims` (K,), of which the first `compared` (K,) directions are compared."""
+        kept = np.flatnonzero(compared > 0)
         if not len(kept):
             raise InputError("all flats are points (dimension 0): angles need flats of dimension 1 or more")
-        return cls(flat_angles(flats[kept], counts[kept]), kept.tolist(), counts[kept]).plot(ax, **kw)
+        return cls(flat_angles(flats[kept], compared[kept]), kept.tolist(), dims[kept])
 
     def plot(self, ax: Any = None, **kw: Any) -> Self:
         """Draw into `ax`, or into a new figure; `kw` is passed to `Axes.imshow`."""

@@ -16,11 +16,10 @@ from subspaces.flats.flats import Flats
 from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.preparation import prepare_rows
 from subspaces.show.look import on_host
-from subspaces.show.models import cluster_flats, flat_distances, measures_unit_rows
+from subspaces.show.models import cluster_dims, cluster_flats, flat_distances, measures_unit_rows
 from subspaces.show.plots.angles import flat_angles
 from subspaces.show.report.plain import number, numbers
 from subspaces.show.report.subject import Subject
-from subspaces.show.report.thresholds import SPREAD_SHARE, WIDE_SHARE
 from subspaces.spectral.partition import at_most
 
 Floats = NDArray[np.float64]
@@ -34,7 +33,7 @@ class ClusterFacts:
     """The flat of each cluster, and the distance of each row to its own and to the nearest other flat."""
 
     flats: Flats  # K
-    dims: NDArray[np.int64]  # (K,), leading directions of each flat in use; 0 for a point or an empty cluster
+    dims: NDArray[np.int64]  # (K,), dimension of each cluster; 0 for a blob or an empty cluster
     given: bool  # whether the flats belong to the model; otherwise they are fitted to the rows of each cluster
     scaled: bool  # whether rows are scaled to length one before distances are computed
     distances: Callable[[NDArray[Any]], NDArray[Any]]  # from rows (b, p) to distances (b, K) to the flats
@@ -60,7 +59,7 @@ class ClusterFacts:
 def cluster_facts(subject: Subject) -> ClusterFacts:
     """Compute distances and angles in one pass over blocks of rows."""
     flats, dims, given = _flats(subject)
-    dims = np.where(subject.sizes > 0, leading_dims(subject, flats, dims), 0)
+    dims = np.where(subject.sizes > 0, dims, 0)
     distances, row_bytes, scaled = _distances(subject, flats, dims, given=given)
     n, k = subject.n_rows, subject.n_clusters
     own, other = np.full(n, np.nan), np.full(n, np.nan)
@@ -88,28 +87,12 @@ def cluster_facts(subject: Subject) -> ClusterFacts:
 
 
 def _flats(subject: Subject) -> tuple[Flats, NDArray[np.int64], bool]:
-    """The flat of each cluster, the number of its directions in use, and whether it belongs to the model."""
+    """The flat of each cluster, the dimension of the cluster, and whether the flat belongs to the model."""
     model, k = subject.model, subject.n_clusters
-    flats = cluster_flats(model)
-    if flats is None or len(flats) != k or flats.centers.shape[1] != subject.x.shape[1]:
+    flats, dims = cluster_flats(model), cluster_dims(model)
+    if flats is None or dims is None or len(flats) != k or flats.centers.shape[1] != subject.x.shape[1]:
         return *fitted_flats(subject.x, subject.labels, k), False
-    flats = Flats(on_host(flats.centers), on_host(flats.bases))
-    dims = np.minimum(getattr(model, "cluster_dims_", np.full(k, flats.dim)), flats.dim)
-    return flats, dims.astype(np.int64), True
-
-
-def leading_dims(subject: Subject, flats: Flats, dims: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`dims` (K,), reduced for wide flats to the leading directions that hold most of the spread of the cluster.
-
-    A flat that fills most of the space is near every row, so that its distances do not separate clusters.
-    """
-    reduced = dims.copy()
-    for k in np.flatnonzero(dims > WIDE_SHARE * subject.x.shape[1]):
-        rows = subject.x[subject.members(int(k))] - flats.centers[k]
-        along = np.square(rows @ flats.bases[k]).sum(axis=0, dtype=np.float64)
-        wanted = SPREAD_SHARE * np.square(rows).sum(dtype=np.float64)
-        reduced[k] = min(dims[k], np.searchsorted(np.cumsum(along), wanted) + 1)
-    return reduced
+    return Flats(on_host(flats.centers), on_host(flats.bases)), dims, True
 
 
 def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) -> tuple[Flats, NDArray[np.int64]]:
@@ -129,8 +112,10 @@ def _distances(
     own = flat_distances(subject.model) if given else None
     if own is not None:
         return own, row_bytes, measures_unit_rows(subject.model)
+    # Flats through one point need a direction: that point alone is on all of them.
+    least = int(np.ptp(flats.centers, axis=0).max() == 0)
     # Unused directions are set to zero, so that they do not change distances.
-    bases = flats.bases * (np.arange(flats.dim) < dims[:, None])[:, None, :]
+    bases = flats.bases * (np.arange(flats.dim) < np.maximum(dims, least)[:, None])[:, None, :]
     squared = distances_to(Flats(flats.centers, bases.astype(flats.bases.dtype)))
     return lambda rows: np.sqrt(squared(rows)), row_bytes, False
 
@@ -139,7 +124,7 @@ def _angles(flats: Flats, dims: NDArray[np.int64]) -> Floats:
     angles = np.full((len(flats), len(flats)), np.nan)
     kept = np.flatnonzero(dims > 0)
     if len(kept):
-        angles[np.ix_(kept, kept)] = flat_angles(flats[kept], dims[kept])
+        angles[np.ix_(kept, kept)] = flat_angles(flats[kept], np.minimum(dims[kept], flats.dim))
     np.fill_diagonal(angles, np.nan)
     return angles
 

@@ -20,10 +20,6 @@ FEW_ROWS, MANY_ROWS = 0.05, 0.25
 SMALL_CLUSTER = 5
 # Text beside the smallest angle, in degrees: below it, the directions of two clusters are almost shared.
 SMALL_ANGLE = 10.0
-# Distances to flats: a flat that fills more than this share of the columns is reduced to the leading directions that
-# hold the second share of the spread of its cluster.
-WIDE_SHARE = 0.5
-SPREAD_SHARE = 0.9
 # Landmarks: one with a smaller share of its weight in a single cluster counts as shared between clusters.
 PURE_LANDMARK = 0.8
 # Landmarks: rows with a smaller effective number of landmarks count as described by few.

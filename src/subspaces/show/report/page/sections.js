@@ -58,7 +58,7 @@ function clusterTable({ clusters, residuals: { given } }) {
   const note = given ? "" : " This model has no flats of its own; they were fitted to the rows of each cluster.";
   return {
     id: "clusters", title: "Clusters", body: [table(columns, clusters, { sortable: true, label: "Clusters" })],
-    read: `Each cluster is described by a flat: a point, line, plane or higher-dimensional subspace near its rows. A flat that fills more than half of the columns is reduced to the directions that hold 90 % of the spread. Distances and confidence are medians. The rows of a good cluster are much nearer to their own flat than to any other.${note} Click a heading to sort.`,
+    read: `Each cluster is described by a flat: a point, line, plane or higher-dimensional subspace near its rows. The dimension is the number of directions in which the cluster is clearly wider than in the others; 0 is a blob without such directions, and in a curved cluster the leading directions count. Distances and confidence are medians. The rows of a good cluster are much nearer to their own flat than to any other.${note} Click a heading to sort.`,
   };
 }
 
