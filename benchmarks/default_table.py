@@ -133,12 +133,26 @@ def print_tables(results: Results, relatives: Results) -> None:
         _, ari, more_ari = line.best(methods, "ari")
         rand = f"   {line.mean(key='ari'):6.3f}{ari:7.3f}{more_ari:+8.3f}"
         print(f"{own}   {best:13}{mean:6.3f}{more:+8.3f}{ratio}{rand}")
+    print_means(lines)
     print()
     reached = list(targets(lines))
     for what, is_reached, figure in reached:
         if is_reached is not None:
             print(f"{what:66} {figure:14} {'yes' if is_reached else 'NO'}")
     print(f"{sum(is_reached is None for _, is_reached, _ in reached)} targets were not measured")
+
+
+def print_means(lines: dict[str, Line]) -> None:
+    """Mean over the data sets of each part, for every method that was measured on all of them."""
+    for part in dict.fromkeys(line.part for line in lines.values() if line.part != "none"):
+        own = [line for line in lines.values() if line.part == part]
+        for key in ("accuracy", "ari"):
+            means = {
+                method: np.mean([line.mean(method, key) for line in own])
+                for method in dict.fromkeys(("FLS", *FLAT_METHODS, *TABLE_METHODS))
+            }
+            shown = ", ".join(f"{method} {mean:.3f}" for method, mean in means.items() if not np.isnan(mean))
+            print(f"{part}, {len(own)} data sets, mean {key}: {shown}")
 
 
 def targets(lines: dict[str, Line]) -> Iterator[Target]:
