@@ -8,7 +8,7 @@ optional.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,9 @@ from subspaces.saving.fields import (
     State,
     require,
 )
+from subspaces.selection.evidence import Evidence
 from subspaces.selection.record import Choice, Decision
+from subspaces.selection.verdict import STRUCTURES, TRUST, Verdict, verdict_of
 
 
 class Decisions(Field):
@@ -84,9 +86,33 @@ def _candidate(candidate: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value if isinstance(value, float) else plain(value) for key, value in candidate.items()}
 
 
+class Judgement(Field):
+    """`verdict_`, as JSON."""
+
+    def encode(self, value: Any, where: str) -> Any:
+        return value.to_dict()
+
+    def decode(self, value: Any, where: str, sizes: Sizes) -> Any:
+        names = {field.name for field in fields(Verdict)}
+        require(isinstance(value, dict) and set(value) == names, f"{where} is not a verdict")
+        require(value["structure"] in STRUCTURES and value["trust"] in TRUST, f"{where} is not a verdict")
+        for name in ("reasons", "advice"):
+            texts = value[name]
+            require(isinstance(texts, list) and all(isinstance(each, str) for each in texts), f"{where} has no {name}")
+        figures = value["evidence"]
+        known = {field.name for field in fields(Evidence)}
+        require(isinstance(figures, dict) and set(figures) == known, f"{where} has evidence that is not known")
+        plain_figures = {name: figures[name] for name in known - {"dims"}}
+        good = all(each is None or type(each) in (int, float) for each in plain_figures.values())
+        dims = figures["dims"]
+        good = good and isinstance(dims, list) and all(type(each) is int for each in dims)
+        require(good, f"{where} has evidence that is not a number")
+        return verdict_of(value)
+
+
 CHOICE = Decisions()
-# Attributes about single rows and about confidence, which a fit need not have.
-MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_")
+# Attributes about single rows and about confidence, which a fit need not have, and those that older files do not have.
+MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_", "verdict_")
 LABELS = Array("rows", kind="i", low=-1)
 PER_ROW = Array("rows", finite=False)
 CLUSTERS = Integer(low=1, size="clusters")
@@ -148,6 +174,7 @@ TABLE: dict[str, Made] = {
             "cluster_dims_": Array("clusters", kind="i"),
             "cluster_bases_": CLUSTER_BASES,
             "choice_": CHOICE,
+            "verdict_": Judgement(),
             "confidence_": PER_ROW,
             "agreement_": ANY_NUMBER,
         },

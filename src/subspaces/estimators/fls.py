@@ -32,9 +32,11 @@ from subspaces.selection.choosing import choose, landmark_count
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
+from subspaces.selection.evidence import gather
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.thresholds import DIMS, FIRST_STARTS, N_NEAREST
+from subspaces.selection.verdict import Verdict, judge
 from subspaces.selection.whole_flats import final_partition, prefer_whole_flats
 
 
@@ -122,6 +124,9 @@ class FLS(SpectralClusterer):
     choice_ : Choice
         What was tried, all scores and the reason for each choice. Print it, plot it, or look up one decision, as in
         `choice_["flats"].chosen`.
+    verdict_ : Verdict
+        What kind of clusters were found, how far to trust them, and what to try; print it. It compares the clusters
+        with those of other methods, with one cluster, with shuffled columns and with other numbers of clusters.
     confidence_ : ndarray of shape (n,)
         Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it. Like `agreement_`, not
         available with n_nearest=None; up to 100,000 rows.
@@ -164,6 +169,7 @@ class FLS(SpectralClusterer):
     cluster_dims_: NDArray[np.int64]
     cluster_bases_: Flats
     choice_: Choice
+    verdict_: Verdict
     confidence_: Array
     agreement_: float
     outlier_scores_: Array
@@ -304,6 +310,8 @@ class FLS(SpectralClusterer):
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
             warn_if_coin_toss(found.confidence.overall, stacklevel=4)
+        landmarks = fitted.get("agreement_")
+        evidence = gather(feed.rows, labels, setting.n_clusters, rng=feed.rng, clustered=plain, landmarks=landmarks)
         return self._fitted(
             feed,
             model,
@@ -325,6 +333,7 @@ class FLS(SpectralClusterer):
             cluster_bases_=prepared.preparation.restore(model.clusters.flats()),
             outlier_scores_=model.clusters.scores(plain, found.labels),
             choice_=Choice((*setting.choice.decisions, *found.decisions)),
+            verdict_=judge(evidence),
             **fitted,
         )
 

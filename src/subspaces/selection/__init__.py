@@ -5,11 +5,14 @@
 - `partition`: which cut of the graph; `clustering`: one clustering of the rows; `whole_flats`: K flats instead of a cut
 - `confidence`, `voting`, `consensus`: whether other landmarks agree
 - `record`, `record_text`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
+- `evidence`, `verdict`: what structure was found, how far to trust it, and what to do (`verdict_`)
 - `thresholds`: all numbers of this room that change results
 """
 
 from subspaces.selection.choosing import choose
+from subspaces.selection.evidence import Evidence, gather
 from subspaces.selection.record import Choice, Decision
 from subspaces.selection.setting import Asked, Setting
+from subspaces.selection.verdict import Verdict, judge
 
-__all__ = ["Asked", "Choice", "Decision", "Setting", "choose"]
+__all__ = ["Asked", "Choice", "Decision", "Evidence", "Setting", "Verdict", "choose", "gather", "judge"]

@@ -111,3 +111,34 @@ STANDARD_ERRORS = 2.0
 COUNT_TIE = 0.01
 # Settings whose partitions are compared to report agreement. Reported only.
 N_COMPARED = 4
+
+# --- Evidence for the verdict (evidence.py) ---
+# Rows, at least this many for each cluster; fewest and most principal columns; neighbours; starts. Limits of time.
+VERDICT_ROWS = 1000
+VERDICT_ROWS_PER_CLUSTER = 50
+VERDICT_COLUMNS = (20, 80)
+VERDICT_NEIGHBORS = 10
+VERDICT_STARTS = 5
+
+# --- Verdict (verdict.py), all from benchmarks/study_verdict.py ---
+# Nats a row by which the gain over one cluster must exceed that of shuffled columns, or the share of shuffled crossings
+# below which there are clusters.
+CLEAR_GAIN = 0.3
+FEW_CROSSINGS = 0.5
+# Agreement with another method that confirms clusters.
+CONFIRMED = 0.8
+# Nats a row that a split may save and that other clusters must cost more; nats a row that a join must cost.
+MAX_SPLIT = 0.6
+MIN_RIVAL = 0.3
+MIN_JOIN = 0.3
+# Gain of modularity that shows that another number of clusters is better.
+COUNT_GAIN = 0.01
+# A column, or two leading components of many columns, that dominate distances; agreement below which scaling matters.
+TOP_COLUMN = 0.5
+LEADING_SHARE = 0.6
+LEADING_COLUMNS = 100
+SCALE_AGREEMENT = 0.8
+# Agreement of landmarks and seeds that bent clusters need, because no description confirms them.
+STABLE = 0.9
+# Rows of a cluster below which nothing is said about it. No study needed.
+SMALL_CLUSTER = 5

@@ -1,0 +1,163 @@
+"""The verdict: figures of evidence, what `judge` says about them, and `verdict_` of FLS."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_blobs, make_moons
+
+from subspaces import FLS, load
+from subspaces.datasets import make_subspaces
+from subspaces.selection import Evidence, Verdict, gather, judge
+from subspaces.selection.verdict import TRUST, verdict_of
+
+PLANES, PLANE_LABELS = make_subspaces((2, 2, 2), 8, noise=0.02, random_state=0)
+MOONS, MOON_LABELS = make_moons(400, noise=0.05, random_state=0)
+BLOBS, BLOB_LABELS = make_blobs(300, centers=3, n_features=6, random_state=0)
+
+
+def evidence_of(x, labels, n_clusters=None, **more):
+    return gather(x, labels, n_clusters or labels.max() + 1, rng=np.random.RandomState(0), **more)
+
+
+@pytest.fixture(scope="module")
+def planes():
+    return evidence_of(PLANES, PLANE_LABELS, landmarks=1.0)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return evidence_of(MOONS, MOON_LABELS, landmarks=1.0)
+
+
+class TestStructure:
+    def test_flat_subspaces(self, planes):
+        found = judge(planes)
+        assert (found.structure, found.trust) == ("flat subspaces", "reliable")
+        assert planes.dims == (2, 2, 2)
+        assert planes.gain > 1 > planes.shuffled_gain
+        assert planes.split < 0.1
+        assert planes.join < -1
+
+    def test_bent_clusters(self, moons):
+        found = judge(moons)
+        assert (found.structure, found.trust) == ("bent clusters", "reliable")
+        assert moons.points > 0.95 > moons.flats
+        assert moons.crossing < 0.01
+
+    def test_blobs_and_the_advice_to_use_k_means(self):
+        found = judge(evidence_of(BLOBS, BLOB_LABELS, landmarks=1.0))
+        assert (found.structure, found.trust) == ("blobs", "reliable")
+        assert "k-means" in " ".join(found.advice)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_noise_and_independent_columns_are_never_reliable(self, seed):
+        rng = np.random.RandomState(seed)
+        shuffled = np.column_stack([rng.permutation(column) for column in BLOBS.T])
+        for x in (rng.normal(size=(200, 5)), rng.uniform(size=(200, 2)), shuffled):
+            # As stable as can be.
+            labels = (x[:, 0] > np.median(x[:, 0])).astype(np.int32)
+            found = judge(evidence_of(x, labels, landmarks=1.0, seeds=1.0))
+            assert (found.structure, found.trust) == ("none", "unreliable")
+
+
+class TestTrust:
+    def test_stability_alone_is_never_enough(self, planes, moons):
+        rng = np.random.RandomState(0)
+        for x, k in ((PLANES, 3), (MOONS, 2)):
+            found = judge(evidence_of(x, rng.randint(k, size=len(x)).astype(np.int32), landmarks=1.0, seeds=1.0))
+            assert found.trust != "reliable"
+
+    def test_bent_clusters_need_stability(self, moons):
+        assert judge(replace(moons, landmarks=None)).trust == "doubtful"
+        assert judge(replace(moons, landmarks=0.7)).trust == "doubtful"
+        assert judge(replace(moons, landmarks=0.2)).trust == "unreliable"
+        assert judge(replace(moons, landmarks=1.0, seeds=0.2)).trust == "unreliable"
+
+    def test_stable_but_another_method_disagrees(self, moons):
+        found = judge(replace(moons, points=0.1, crossing=0.2, gain=1.0))
+        assert found.trust == "stable, but unconfirmed"
+        assert "agreement 0.10" in found.reasons[0]
+
+    @pytest.mark.parametrize("shift", [-1, 1])
+    def test_wrong_number_of_flats(self, shift):
+        x, labels = make_subspaces((2, 2, 2), 8, noise=0.02, random_state=1)
+        if shift < 0:
+            labels = np.minimum(labels, 1)
+        else:
+            labels = np.where((labels == 2) & (np.arange(len(x)) % 2 == 0), 3, labels)
+        found = judge(evidence_of(x, labels.astype(np.int32), 3 + shift, landmarks=1.0))
+        assert found.trust == "stable, but unconfirmed"
+
+    def test_number_of_bent_clusters(self, moons):
+        found = judge(replace(moons, modularity=0.8, other_modularity=0.9, other_count=3))
+        assert found.trust == "stable, but unconfirmed"
+        assert "3 clusters." in found.advice
+
+    def test_rivals_among_the_labels_of_other_methods(self):
+        # Two crossing planes cut twice as well by their halves.
+        x, labels = make_subspaces((2, 2), 8, noise=0.02, random_state=0)
+        wrong = (x[:, 0] > 0).astype(np.int32)
+        alone = evidence_of(x, wrong)
+        assert evidence_of(x, wrong, others={"flats": labels}).rival <= (alone.rival or np.inf)
+
+    def test_dominant_column(self):
+        x = load_wine().data
+        found = judge(evidence_of(x, (x[:, -1] > np.median(x[:, -1])).astype(np.int32), landmarks=1.0))
+        assert found.evidence.top_column > 0.9
+        assert found.trust != "reliable"
+        assert found.structure == "none" or "standardised" in " ".join(found.advice)
+
+    def test_leading_components_of_many_columns(self, planes):
+        found = judge(replace(planes, n_columns=2000, leading=0.8))
+        assert found.trust == "stable, but unconfirmed"
+        assert "leading principal components" in found.advice[0]
+
+    def test_small_and_empty_clusters(self, planes):
+        assert "fewer than 5 rows" in judge(replace(planes, smallest=3)).reasons[0]
+        assert "empty" in judge(replace(planes, smallest=0)).reasons[0]
+
+    def test_one_cluster(self):
+        found = judge(evidence_of(PLANES, np.zeros(len(PLANES), np.int32), 1, landmarks=1.0))
+        assert (found.structure, found.trust) == ("none", "unreliable")
+        assert "only one cluster" in found.reasons[0]
+
+
+class TestEvidence:
+    def test_few_rows_and_equal_rows(self):
+        for x in (np.ones((5, 3)), np.eye(3), np.array([[0.0, 0], [1, 1]]), np.repeat(np.eye(2), 10, axis=0)):
+            labels = (np.arange(len(x)) >= len(x) / 2).astype(np.int32)
+            assert judge(evidence_of(x, labels)).trust in TRUST
+
+    def test_outliers_are_rows_without_a_cluster(self):
+        labels = PLANE_LABELS.copy()
+        labels[:10] = -1
+        found = evidence_of(PLANES, labels)
+        assert found.outliers == pytest.approx((labels < 0).mean())
+        assert found.flats > 0.95
+
+    def test_the_same_seed_gives_the_same_evidence(self, planes):
+        assert evidence_of(PLANES, PLANE_LABELS, landmarks=1.0) == planes
+
+
+class TestVerdict:
+    def test_text_html_and_json(self, planes):
+        found = judge(planes)
+        assert str(found).startswith("Reliable. The clusters are flat subspaces.\n- ")
+        assert "<strong>Reliable." in found._repr_html_()
+        document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert verdict_of(document) == found
+        assert set(document["evidence"]) == set(Evidence.__dataclass_fields__)
+
+    def test_of_fls_and_saved(self, tmp_path):
+        model = FLS(3, random_state=0).fit(PLANES)
+        assert isinstance(model.verdict_, Verdict)
+        assert model.verdict_.trust == "reliable"
+        assert model.verdict_.evidence.landmarks == model.agreement_
+        assert load(model.save(tmp_path / "model")).verdict_ == model.verdict_
+
+    def test_of_the_published_algorithm(self):
+        found = FLS.paper(3, subspace_dim=2, n_landmarks=100, random_state=0).fit(PLANES).verdict_
+        assert found.evidence.landmarks is None
+        assert found.structure == "flat subspaces"
