@@ -61,12 +61,27 @@ def nearest_neighbor_spectral(k: int, seed: int) -> SpectralClustering:
     return SpectralClustering(k, affinity="nearest_neighbors", random_state=seed)
 
 
+@dataclass(frozen=True)
+class ScaledSpectral:
+    """Spectral clustering with an RBF kernel whose width is that of the rows, as gamma="scale" of scikit-learn's SVC.
+
+    With the default width, rows in large units have affinity 0 with all others, and the eigensolver takes minutes.
+    """
+
+    n_clusters: int
+    seed: int
+
+    def fit_predict(self, X: Any) -> Any:
+        gamma = 1 / (X.shape[1] * np.var(X))
+        return SpectralClustering(self.n_clusters, gamma=gamma, random_state=self.seed).fit_predict(X)
+
+
 RELATIVES = {
     "KFlats": Relative(lambda k, seed: KFlats(k, random_state=seed), 5000, leading=True, max_clusters=20),
     "LBF": Relative(lambda k, seed: LBF(k, random_state=seed), 5000, leading=True, max_clusters=20),
     "SSC": Relative(lambda k, seed: SSC(k, random_state=seed), 2000),
     "SSC affine": Relative(published_ssc, 2000),
-    "spectral rbf": Relative(lambda k, seed: SpectralClustering(k, random_state=seed), 5000),
+    "spectral rbf": Relative(ScaledSpectral, 5000),
     "spectral": Relative(nearest_neighbor_spectral, 5000),
     "mixture": Relative(
         lambda k, seed: GaussianMixture(k, n_init=3, reg_covar=1e-4, random_state=seed), 5000, leading=True
