@@ -16,7 +16,7 @@ DIGITS = "digits (scikit-learn)"
 RELATED_MARGIN, TABLE_MARGIN, TIME_RATIO = 0.01, 0.03, 5.0
 # "As now" is the figure of results/accuracy.json or results/choosing.json of version 0.2, which has other draws.
 AS_NOW_MARGIN = 0.005
-RELIABLE = ("good", "reliable")
+RELIABLE = "reliable"
 RIGHT, RELIABLE_AND_RIGHT, RIGHT_AND_RELIABLE = 0.9, 0.95, 0.8
 
 MEANS = {
@@ -209,10 +209,10 @@ def _share_of_right_counts(lines: dict[str, Line]) -> float:
 
 
 def _verdicts(lines: dict[str, Line]) -> Iterator[Target]:
-    runs = [(line.part, run) for line in lines.values() for run in line.runs["FLS"].values() if run.get("level")]
-    good = [run["accuracy"] > RIGHT for part, run in runs if part != "none" and run["level"] in RELIABLE]
-    none = [run["level"] in RELIABLE for part, run in runs if part == "none"]
-    right = [run["level"] in RELIABLE for part, run in runs if part != "none" and run["accuracy"] > RIGHT]
+    runs = [(line.part, run) for line in lines.values() for run in line.runs["FLS"].values() if "trust" in run]
+    good = [run["accuracy"] > RIGHT for part, run in runs if part != "none" and run["trust"] == RELIABLE]
+    none = [run["trust"] == RELIABLE for part, run in runs if part == "none"]
+    right = [run["trust"] == RELIABLE for part, run in runs if part != "none" and run["accuracy"] > RIGHT]
     share = [float(np.mean(each)) if each else np.nan for each in (good, none, right)]
     yield _at_least(f"runs called reliable: {RELIABLE_AND_RIGHT:.0%} right", share[0], RELIABLE_AND_RIGHT)
     yield _at_most("noise and shuffled columns: none called reliable", share[1], 0.0)

@@ -107,8 +107,7 @@ def described(model: FLS) -> Run:
     """What was chosen, and how reliable the clusters are said to be."""
     names = ("n_clusters", "affine", "subspace_dim", "neighborhood", "n_components", "agreement")
     found = {name: getattr(model, f"{name}_", None) for name in names}
-    verdict = getattr(model, "verdict_", None)
-    found |= {"level": getattr(verdict, "level", None), "kind": getattr(verdict, "kind", None)}
+    found |= {"structure": model.verdict_.structure, "trust": model.verdict_.trust}
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
 
 
