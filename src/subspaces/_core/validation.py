@@ -142,6 +142,13 @@ def check_share(name: str, value: Any) -> None:
         raise InputError(f"{name}={value!r} must be True, False or a share between 0 and 1.", parameter=name)
 
 
+def check_power(name: str, value: Any, *, hint: str) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real) or not 0 <= float(value) <= 1:
+        raise InputError(f"{name}={value!r} must be a number from 0 to 1: {hint}.", parameter=name)
+    return float(value)
+
+
 def warn_if_empty(labels: Labels, n_clusters: int, remedy: str, *, stacklevel: int = 3) -> None:
     """Warn if fewer than `n_clusters` clusters have rows; `remedy` says which parameters to change."""
     # The label -1 marks outliers and is not a cluster.

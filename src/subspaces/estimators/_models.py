@@ -7,7 +7,7 @@ rows of the fit, so it can be sent to workers and written to a file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ from subspaces.flats.device import DeviceFlats
 from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
-from subspaces.flats.least_noise import least_noise_flat
 from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.preparation import PreparedRows, RowPreparation
 from subspaces.selection.consensus import Consensus
@@ -149,23 +148,26 @@ class SubspaceModel:
         """Cluster (n,) of each row (n, q) that is prepared but not scaled, outlier or not."""
         flats = self.spectral.partition.flats
         if flats is not None:
-            return least_noise_flat(plain, flats)
+            return flats.labels(plain)
         rows = self._scaled(plain)
         if self.voters:
             return vote([voter.shares(rows) for voter in self.voters])
         return self.spectral.prepared_labels(rows)
 
     def _plain(self, x: Array) -> Array:
-        return replace(self.preparation, unit=False)(x)
+        return self.preparation.plain(x)
 
     def _scaled(self, plain: Array) -> Array:
-        return unit_rows(plain) if self.preparation.unit else plain
+        return self.preparation.shaped(plain)
 
 
 def build_model(
-    found: Consensus, prepared: PreparedRows, *, unit: bool, detect_outliers: bool | float = False
+    found: Consensus, prepared: PreparedRows, preparation: RowPreparation, *, detect_outliers: bool | float = False
 ) -> SubspaceModel:
-    """The model of FLS: the map and its voters, the shape of each cluster, and the rule for outliers."""
+    """The model of FLS: the map and its voters, the shape of each cluster, and the rule for outliers.
+
+    `prepared` are rows without whitening and scaling, `preparation` has both.
+    """
     best, plain, labels = found.best, prepared.rows, found.labels
     # A fixed generator: this sample is not part of the choice, and must not move the draws of the fit.
     index = at_most(np.arange(len(plain)), MODEL_ROWS, np.random.RandomState(0))
@@ -174,7 +176,6 @@ def build_model(
     limit = np.inf
     if not isinstance(detect_outliers, bool | np.bool_):
         limit = limit_of_share(clusters.scores(plain, labels), float(detect_outliers))
-    preparation = replace(prepared.preparation, unit=unit)
     spectral = SpectralModel(preparation, best.features, best.spectrum, best.partition, best.tie)
     return SubspaceModel(spectral, found.voters, clusters, detect_outliers, limit)
 

@@ -22,6 +22,7 @@ from subspaces.estimators._models import (
 )
 from subspaces.features import FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures, exact
 from subspaces.flats.cluster_model import ClusterModel
+from subspaces.flats.coded import CodedClusters
 from subspaces.flats.description import Background, Cell
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import LOSSES
@@ -66,7 +67,12 @@ def _check_preparation(made: RowPreparation, sizes: Sizes) -> None:
 PREPARATION = Part(
     Record(
         RowPreparation,
-        {"mean": Array("columns"), "directions": Optional(Array("columns", "prepared")), "unit": Flag()},
+        {
+            "mean": Array("columns"),
+            "directions": Optional(Array("columns", "prepared")),
+            "unit": Flag(),
+            "whitener": Optional(Array("prepared", "prepared")),
+        },
         check=_check_preparation,
     ),
     "columns",
@@ -207,6 +213,30 @@ SPECTRUM = Record(
         "vectors": Array("terms", "vectors"),
     },
 )
+CELL = Record(
+    Cell,
+    {
+        "size": COUNT,
+        "center": Array("columns"),
+        "directions": Array("columns", "columns"),
+        "basis": Array("columns", "dimension"),
+        "variances": Array("dimension", low=0),
+        "noise": POSITIVE,
+        "length": ANY_NUMBER,
+        "overhead": ANY_NUMBER,
+        "dim": Integer(),
+        "dim_noise": ANY_NUMBER,
+    },
+)
+CODED_CLUSTERS = Record(
+    CodedClusters,
+    {
+        "directions": Array("prepared", "coded columns"),
+        "center": Array("coded columns"),
+        "unit": POSITIVE,
+        "cells": Parts(Optional(Part(CELL, columns="coded columns")), "clusters"),
+    },
+)
 PARTITION = Record(
     Partition,
     {
@@ -217,7 +247,7 @@ PARTITION = Record(
         "origin": Text(),
         "modularity": ANY_NUMBER,
         "separation": ANY_NUMBER,
-        "flats": Optional(Parts(Part(FLATS, columns="prepared"), "clusters")),
+        "flats": Optional(Part(CODED_CLUSTERS, "prepared", "clusters")),
     },
 )
 
@@ -228,8 +258,6 @@ def _check_spectral(made: SpectralModel, sizes: Sizes) -> None:
     require(made.partition.n_vectors <= sizes["vectors"], "its partition uses more vectors than there are")
     ways = (made.partition.centers, made.partition.landmark_scores, made.partition.flats)
     require(any(way is not None for way in ways), "its partition has neither centres nor scores of landmarks")
-    for flat in made.partition.flats or ():
-        require(len(flat) == 1 and flat.dim < flat.centers.shape[1], "its partition has flats that fill the space")
 
 
 def spectral(features: Field, kind: str | None = "spectral") -> Record:
@@ -249,21 +277,6 @@ def spectral(features: Field, kind: str | None = "spectral") -> Record:
 
 
 VOTER = Record(Voter, {"features": LANDMARK_FLATS, "scores": Array("features", "clusters")})
-CELL = Record(
-    Cell,
-    {
-        "size": COUNT,
-        "center": Array("columns"),
-        "directions": Array("columns", "columns"),
-        "basis": Array("columns", "dimension"),
-        "variances": Array("dimension", low=0),
-        "noise": POSITIVE,
-        "length": ANY_NUMBER,
-        "overhead": ANY_NUMBER,
-        "dim": Integer(),
-        "dim_noise": ANY_NUMBER,
-    },
-)
 BACKGROUND = Record(Background, {"size": Integer(), "center": Array("columns"), "width": POSITIVE})
 CLUSTER_SHAPES = Record(
     ClusterModel,

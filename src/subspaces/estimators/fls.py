@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -35,9 +34,9 @@ from subspaces.selection.consensus import Consensus, find_consensus
 from subspaces.selection.evidence import gather
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.thresholds import DIMS, FIRST_STARTS, N_NEAREST
+from subspaces.selection.structure import prefer_whole_flats
+from subspaces.selection.thresholds import DIMS, N_NEAREST
 from subspaces.selection.verdict import Verdict, judge
-from subspaces.selection.whole_flats import final_partition, prefer_whole_flats
 
 
 class FLS(SpectralClusterer):
@@ -183,6 +182,7 @@ class FLS(SpectralClusterer):
     affine_: bool
     center_: bool
     normalize_: bool
+    whiten_: float
 
     def __init__(
         self,
@@ -198,6 +198,7 @@ class FLS(SpectralClusterer):
         affine: bool | str = "auto",
         center: bool | str = "auto",
         normalize: bool | str = "auto",
+        whiten: float | str = "auto",
         max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
         assign: str = "auto",
@@ -218,6 +219,7 @@ class FLS(SpectralClusterer):
         self.affine = affine
         self.center = center
         self.normalize = normalize
+        self.whiten = whiten
         self.max_columns = max_columns
         self.n_components = n_components
         self.assign = assign
@@ -261,6 +263,7 @@ class FLS(SpectralClusterer):
             affine=affine,
             center=False,
             normalize=True,
+            whiten=0.0,
             max_columns=None,
             n_components="auto",
             random_state=random_state,
@@ -285,8 +288,8 @@ class FLS(SpectralClusterer):
             setting = choose(prepared, self._asked(), feed.rng)
             first = cluster(prepared, setting.landmarks, setting, feed)
             found = compare_with_other_landmarks(first, prepared, setting, feed)
-            unit = setting.landmarks.flats.unit
-            model = build_model(found, prepared, unit=unit, detect_outliers=self.detect_outliers)
+            shape = prepared.shaped_by(unit=setting.landmarks.flats.unit, whiten=setting.landmarks.flats.whiten)
+            model = build_model(found, prepared, shape, detect_outliers=self.detect_outliers)
             fitted = self._attributes(feed, prepared, setting, found, model)
         return self._keep(fitted)
 
@@ -321,6 +324,7 @@ class FLS(SpectralClusterer):
             neighborhood_=features.neighborhood,
             affine_=features.affine,
             normalize_=model.preparation.unit,
+            whiten_=setting.landmarks.flats.whiten,
             center_=prepared.centered,
             n_columns_=plain.shape[1],
             n_landmarks_=len(features.flats_),
@@ -382,7 +386,7 @@ class FLS(SpectralClusterer):
         if not is_auto(self.max_columns) and self.max_columns is not None:
             check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
         if not is_auto(self.subspace_dim):
-            check_integer("subspace_dim", self.subspace_dim, low=1)
+            check_integer("subspace_dim", self.subspace_dim, low=0)
         self._asked().check(x, max_columns=self._row_options().max_columns)
 
 
@@ -403,8 +407,9 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     feed : Feed
         All rows, for sums over blocks; `feed.rng` is the generator of all draws.
     """
-    unit, rng = landmarks.flats.unit, feed.rng
-    rows = prepared.scaled(unit)
+    rng = feed.rng
+    preparation = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
+    rows = preparation.shaped(prepared.rows)
     # 1, 2. Landmark points (spectral/landmarks.py) and a local best-fit flat at each (flats/neighborhoods.py).
     progress.stage("flats at landmarks", f"fitting flats at {landmarks.count:,} landmarks")
     features = landmarks.features(rng).fit(rows)
@@ -412,22 +417,18 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
     psi = compute_psi(features, rows)
     # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
-    preparation = replace(prepared.preparation, unit=unit)
     spectrum = leading_vectors(psi, max(setting.cut.n_vectors), feed=feed, prepare=preparation)
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
     found = cut(psi, spectrum, rows, setting.cut, rng)
-    # Beyond the paper: K whole flats, if clusters are flat (selection/whole_flats.py).
+    # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).
     return prefer_whole_flats(found, prepared.rows, setting.flat_sample, rng) if setting.whole_flats else found
 
 
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
     """How far other landmarks agree with a clustering; if they do not, the best of several and its voters."""
 
-    def again() -> Clustering:
-        return cluster(prepared, setting.further.resampled(feed.rng), setting, feed)
+    def again(kind: str) -> Clustering:
+        same = replace(setting, cut=replace(setting.cut, kind=kind), whole_flats=False)
+        return cluster(prepared, setting.further.resampled(feed.rng), same, feed)
 
-    final = None
-    if first.partition.origin == "flats":
-        # Clusters are known to be flat: a few starts find the flats again.
-        final = partial(final_partition, prepared.rows, setting.flat_sample, max_starts=FIRST_STARTS)
-    return find_consensus(first, setting, again, feed.rng, final=final)
+    return find_consensus(first, prepared.rows, setting, again, feed.rng)

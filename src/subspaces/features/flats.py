@@ -106,7 +106,7 @@ class SubspaceFeatures(DistanceFeatures):
         dim = check_integer(
             "subspace_dim",
             self.subspace_dim,
-            low=1,
+            low=0 if self.measure == "landmarks" else 1,
             high=x.shape[1] - 1,
             hint=f"X has n_features={x.shape[1]}, and a subspace must leave at least one direction out",
         )

@@ -85,7 +85,8 @@ def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool
     center = rows.mean(axis=0) if affine else np.zeros_like(rows[0])
     p = rows.shape[1]
     low = 0 if affine else min(1, p - 1)
-    space = Space((rows.astype(np.float64) - center) / found.unit, found.unit, affine, low, max(low, p - 1))
+    measured = (rows.astype(np.float64) - center) / found.unit
+    space = Space(measured, center.astype(np.float64), found.unit, affine, low, max(low, p - 1))
     cells = [fit_cell(space, _inliers(found.outliers, labels, k)) for k in range(n_clusters)]
     return ClusterModel(center, found.unit, cells, fit_background(space, np.flatnonzero(found.outliers)))
 

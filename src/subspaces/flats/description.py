@@ -51,6 +51,7 @@ class Space:
     """Rows in the coordinates in which they are encoded, and the limits on flats."""
 
     rows: Floats  # (n, p), centred if affine, divided by the unit
+    center: Floats  # (p,), that was subtracted; zero if linear, or if rows are in coordinates of their span
     unit: float
     affine: bool
     low: int  # smallest and largest dimension of flats
@@ -175,17 +176,19 @@ def describe(x: Array, labels: Labels, n_clusters: int, *, affine: bool, max_dim
 def measure(x: Array, *, affine: bool, max_dim: int | None = None) -> Space:
     """The rows of `x` (n, p) centred and divided by their unit; if fewer than columns, in coordinates of their span."""
     rows = x.astype(np.float64)
-    rows = rows - _spatial_median(rows) if affine else rows
+    center = _spatial_median(rows) if affine else np.zeros(rows.shape[1])
+    rows = rows - center
     if len(rows) < rows.shape[1]:
         with one_thread():
             values, vectors = np.linalg.eigh(rows @ rows.T)
         rows = vectors * np.sqrt(np.maximum(values, 0))
+        center = np.zeros(rows.shape[1])
     p = rows.shape[1]
     squares = _squares(rows)
     # The median, because outliers may be far; the mean if most rows are at the centre.
     unit = float(np.sqrt((np.median(squares) or squares.mean()) / p)) or 1.0
     low = 0 if affine else min(1, p - 1)
-    return Space(rows / unit, unit, affine, low, max(low, p - 1 if max_dim is None else min(max_dim, p - 1)))
+    return Space(rows / unit, center, unit, affine, low, max(low, p - 1 if max_dim is None else min(max_dim, p - 1)))
 
 
 def shortest_code(space: Space, labels: Labels | Indices, n_clusters: int, *, free: bool) -> Code:

@@ -46,9 +46,10 @@ SEARCH_STEPS = 30
 MAX_CODE_ROUNDS = 12
 # Steps of the spatial median. No kept study.
 MEDIAN_STEPS = 10
-# Least noise, as a share of the size of the data: a finer precision would encode chance, such as columns that happen to
-# be constant in some rows. No kept study.
-RESOLUTION = 1e-3
+# Least noise, as a share of the size of the data. Real clusters are nearly flat: tracks of a moving body bend by the
+# perspective of the camera, and columns may be constant in some rows. A finer precision would encode that and split
+# clusters. benchmarks/study_evidence.py.
+RESOLUTION = 1e-2
 # A direction belongs to a flat if it saves each row this many nats, which needs four or five times the variance of the
 # noise. Otherwise a slowly decaying spectrum, as of curved clusters, would use nearly all columns. No kept study.
 NATS_PER_DIRECTION = 1.0

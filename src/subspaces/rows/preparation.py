@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from subspaces._core.pca import n_used_directions, principal_directions, scatter
 from subspaces._core.validation import is_auto, unless_auto
 from subspaces.flats.flats import Flats
 from subspaces.rows.moments import Moments
-from subspaces.rows.thresholds import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET
+from subspaces.rows.thresholds import FAR_OFFSET, LEAST_SPREAD, MAX_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,25 @@ class RowPreparation:
     mean: Array  # (p,), zero if rows are not centred
     directions: Array | None  # (p, q) orthonormal, or None for no projection
     unit: bool  # whether rows are scaled to unit norm
+    whitener: Array | None = None  # (q, q) symmetric, or None for no whitening
 
     def __call__(self, x: Array) -> Array:
         """Prepared rows (n, q)."""
         rows = x - like(self.mean, x)
         if self.directions is not None:
             rows = rows @ like(self.directions, x)
+        return self.shaped(rows)
+
+    def shaped(self, rows: Array) -> Array:
+        """Centred and projected rows (n, q), whitened and scaled to unit norm."""
+        if self.whitener is not None:
+            rows = rows @ like(self.whitener, rows)
         return unit_rows(rows) if self.unit else rows
+
+    @property
+    def plain(self) -> RowPreparation:
+        """The same without whitening and scaling."""
+        return RowPreparation(self.mean, self.directions, unit=False)
 
     def restore(self, flats: Flats) -> Flats:
         """Flats of the prepared space as flats of the user's space.
@@ -36,6 +48,10 @@ class RowPreparation:
         Exact except for affine flats of rows scaled to unit norm, which are not flats before scaling: these are given
         as the flats of the unscaled rows with the same centres and directions.
         """
+        if self.whitener is not None:
+            inverse = np.linalg.inv(self.whitener.astype(np.float64)).astype(flats.centers.dtype)
+            bases = np.linalg.qr(np.einsum("pq,mqd->mpd", inverse, flats.bases))[0]
+            flats = Flats(flats.centers @ inverse, bases)
         if self.directions is None:
             return Flats(flats.centers + self.mean, flats.bases)
         bases = np.einsum("pq,mqd->mpd", self.directions, flats.bases)
@@ -65,13 +81,12 @@ class PreparedRows:
     """Rows centred and projected, but not scaled."""
 
     rows: Array  # (n, q)
-    preparation: RowPreparation  # with unit=False
+    preparation: RowPreparation  # without whitening and scaling
     centered: bool  # whether the mean was subtracted
-    at_origin: bool  # whether the mean of the given rows lies at the origin up to chance
 
-    def scaled(self, unit: bool) -> Array:
-        """The rows (n, q), scaled to unit norm if `unit`."""
-        return unit_rows(self.rows) if unit else self.rows
+    def shaped_by(self, *, unit: bool, whiten: float) -> RowPreparation:
+        """The preparation followed by whitening to a power and scaling to unit norm."""
+        return replace(self.preparation, unit=unit, whitener=whitener(self.rows, whiten) if whiten else None)
 
 
 def prepare(x: Array, options: RowOptions, moments: Moments | None = None) -> PreparedRows:
@@ -86,7 +101,18 @@ def prepare(x: Array, options: RowOptions, moments: Moments | None = None) -> Pr
         min_columns=options.min_columns,
         moments=moments,
     )
-    return PreparedRows(preparation(x), preparation, bool(center), NEAR_OFFSET < offset < FAR_OFFSET)
+    return PreparedRows(preparation(x), preparation, bool(center))
+
+
+def whitener(rows: Array, power: float) -> Array:
+    """The symmetric matrix (q, q) that whitens centred rows (n, q): wholly with power 1, half with power 0.5.
+
+    Half whitening replaces standard deviations by their roots. Directions of hardly any variance are not stretched to
+    more than `LEAST_SPREAD` allows.
+    """
+    values, vectors = np.linalg.eigh(scatter(rows, np.zeros(rows.shape[1], rows.dtype)))
+    spread = np.sqrt(np.maximum(values / values[-1], LEAST_SPREAD**2)) if values[-1] > 0 else np.ones_like(values)
+    return ((vectors * spread**-power) @ vectors.T).astype(rows.dtype)
 
 
 def prepare_rows(

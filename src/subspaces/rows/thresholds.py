@@ -3,10 +3,11 @@
 # --- Preparation inside an estimator (preparation.py) ---
 # Rows of more columns are projected on their leading principal directions. benchmarks/study_regime.py.
 MAX_COLUMNS = 80
-# A mean farther from the origin than this many standard errors is an offset of the measurement and is removed; a mean
-# nearer than the second number shows that the rows were centred before. benchmarks/study_regime.py.
+# A mean farther from the origin than this many standard errors is an offset of the measurement and is removed.
+# benchmarks/study_regime.py.
 FAR_OFFSET = 4.0
-NEAR_OFFSET = 0.01
+# Whitening stretches directions as if their standard deviation were at least this share of the largest. No kept study.
+LEAST_SPREAD = 0.001
 
 # --- Sample (feed.py) ---
 # All decisions are made on at most this many rows; the others take part in sums and are labelled. No kept study.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,17 +14,15 @@ from subspaces._core.arrays import Array
 from subspaces._core.errors import UserTypeError
 from subspaces._core.validation import is_auto, unless_auto
 from subspaces.rows.feed import Rows, open_feed
-from subspaces.rows.preparation import PreparedRows, RowOptions, RowPreparation, prepare
+from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.decisions import flats_decision
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.graph_count import decide_by_graph
 from subspaces.selection.record import Choice, Decision
-from subspaces.selection.search import FlatSetting, Search, candidate_settings, choose_setting
+from subspaces.selection.search import FlatSetting, candidate_settings, choose_setting
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.thresholds import (
-    AFFINE_MARGIN,
-    AFFINE_MARGIN_AT_ORIGIN,
     FEWER_LANDMARKS,
     FLAT_ROWS,
     LANDMARK_REACH,
@@ -33,7 +30,8 @@ from subspaces.selection.thresholds import (
     N_LANDMARKS,
     N_NEAREST,
     N_NEAREST_ALL,
-    UNEVEN_TRIM,
+    WHITEN,
+    WHITEN_COLUMNS,
 )
 from subspaces.spectral.partition import at_most, vector_counts
 
@@ -77,22 +75,15 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     progress.stage("choosing", f"choosing parameters on {len(rows.rows):,} rows")
     decisions = [] if not is_auto(asked.n_clusters) else [_choose_n_clusters(rows, asked, rng)]
     n_clusters = int(decisions[0].chosen["n_clusters"] if decisions else asked.n_clusters)
-    search = choose_setting(
-        rows.rows,
-        n_clusters,
-        _flat_settings(rows, asked, n_clusters),
-        rng,
-        kind=asked.assign,
-        affine_margin=AFFINE_MARGIN_AT_ORIGIN if rows.at_origin else AFFINE_MARGIN,
-    )
+    search = choose_setting(rows, n_clusters, flat_settings(rows, asked, n_clusters), rng)
     if search.trials:
         decisions.append(flats_decision(search))
-    first, further = _landmark_settings(rows, asked, search)
+    first, further = _landmark_settings(rows, asked, search.setting)
     return Setting(
         n_clusters,
         first,
         further,
-        CutSetting(n_clusters, _vector_counts(asked, n_clusters, sparse=first.n_nearest is not None), search.kind),
+        CutSetting(n_clusters, _vector_counts(asked, n_clusters, sparse=first.n_nearest is not None), asked.assign),
         whole_flats=asked.assign == "auto" and n_clusters > 1 and first.n_nearest is not None,
         flat_sample=at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng),
         n_draws=None if is_auto(asked.n_draws) else int(asked.n_draws),
@@ -126,53 +117,48 @@ def _choose_n_clusters(rows: PreparedRows, asked: Asked, rng: np.random.RandomSt
         rng=rng,
     )
     if not decision.chosen["flat"] and most > 1:
-        decision = decide_by_graph(rows.rows, most, _flat_settings(rows, asked, most), rng, flats=decision)
+        decision = decide_by_graph(rows, most, flat_settings(rows, asked, most), rng, flats=decision)
     progress.note(f"{decision.chosen['n_clusters']} clusters: {decision.reason}")
     return decision
 
 
-def _flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[FlatSetting]:
-    """Ways to fit landmark flats that are worth trying."""
+def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[FlatSetting]:
+    """Ways to make a graph that are worth trying, the first kind first."""
     n, n_columns = rows.rows.shape
-    kinds = [bool(asked.affine)]
-    if is_auto(asked.affine):
-        kinds = [False, True] if rows.at_origin or n_columns > LOW_COLUMNS else [True]
-    return [
-        setting
-        for affine in kinds
-        for setting in candidate_settings(
-            n,
-            n_columns,
-            n_clusters,
-            affine=affine,
-            unit=not affine if is_auto(asked.normalize) else bool(asked.normalize),
-            dim=unless_auto(asked.subspace_dim),
-            neighborhood=unless_auto(asked.neighborhood),
+    dim, size = unless_auto(asked.subspace_dim), unless_auto(asked.neighborhood)
+    kinds = [False, True] if is_auto(asked.affine) else [bool(asked.affine)]
+    powers = [0.0, *(WHITEN if n_columns >= WHITEN_COLUMNS else ())] if is_auto(asked.whiten) else [float(asked.whiten)]
+
+    def settings(affine: bool, whiten: float, dim: int | None) -> list[FlatSetting]:
+        unit = not affine if is_auto(asked.normalize) else bool(asked.normalize)
+        return candidate_settings(
+            n, n_columns, n_clusters, affine=affine, unit=unit, whiten=whiten, dim=dim, neighborhood=size
         )
-    ]
+
+    points = settings(True, powers[0], 0) if kinds[-1] and dim in (None, 0) else []
+    if dim == 0 or (n_columns <= LOW_COLUMNS and dim is None and points):
+        return points
+    flats = [each for affine in kinds for each in settings(affine, powers[0], dim)]
+    return [*flats, *points, *(each for whiten in powers[1:] for each in settings(kinds[0], whiten, dim))]
 
 
-def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tuple[LandmarkSetting, LandmarkSetting]:
+def _landmark_settings(rows: PreparedRows, asked: Asked, flats: FlatSetting) -> tuple[LandmarkSetting, LandmarkSetting]:
     """How the landmark flats of the first clustering are made, and those of further ones."""
     n = len(rows.rows)
     count: int = unless_auto(asked.n_landmarks) or landmark_count(n)
     landmarks: str | Array = asked.landmarks if isinstance(asked.landmarks, str) else ""
     if not landmarks:
-        preparation: RowPreparation = replace(rows.preparation, unit=search.setting.unit)
-        landmarks = preparation(np.asarray(asked.landmarks, rows.rows.dtype))
+        landmarks = rows.shaped_by(unit=flats.unit, whiten=flats.whiten)(np.asarray(asked.landmarks, rows.rows.dtype))
         count = len(landmarks)
 
-    def made(count: int, flats: FlatSetting) -> LandmarkSetting:
+    def made(count: int) -> LandmarkSetting:
         n_nearest: Any = asked.n_nearest
         if is_auto(n_nearest):
             n_nearest = N_NEAREST if count < n else N_NEAREST_ALL
-        trim = UNEVEN_TRIM if search.uneven else n_nearest is not None
-        return LandmarkSetting(count, landmarks, flats, n_nearest, asked.sigma, asked.power, trim)
+        return LandmarkSetting(count, landmarks, flats, n_nearest, asked.sigma, asked.power, n_nearest is not None)
 
     fewer = max(1, int(FEWER_LANDMARKS * n)) if isinstance(landmarks, str) and count >= n else count
-    # Further landmark sets that were not asked for take the middle setting: its smaller flats fit smaller clusters.
-    flats = search.setting if not is_auto(asked.n_draws) else search.middle or search.setting
-    return made(count, search.setting), made(fewer, flats)
+    return made(count), made(fewer)
 
 
 def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int, ...]:

@@ -9,27 +9,25 @@ Rand index between the labels and the opinions of the halves.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
+from subspaces.flats.coded import coded_clusters
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.partition import PartitionChoice, choose_partition
+from subspaces.selection.partition import choose_partition
+from subspaces.selection.structure import find_structure
 from subspaces.selection.thresholds import COIN_TOSS, MAX_SPLITS, OPINION_ROWS, OPINION_STARTS, SURE_AT_ONCE
-from subspaces.selection.voting import matched, named_opinion, opinion
+from subspaces.selection.voting import matched, matching, named_opinion, opinion
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
-from subspaces.spectral.partition import Partition, assign, at_most, few_vector_counts
-from subspaces.spectral.spectrum import Spectrum, compute_spectrum
-
-FinalStep: TypeAlias = Callable[[csr_matrix, Spectrum, PartitionChoice, np.random.RandomState], Partition]
+from subspaces.spectral.partition import assign, at_most, few_vector_counts
+from subspaces.spectral.spectrum import compute_spectrum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,15 +38,28 @@ class Confidence:
     overall: float  # mean adjusted Rand index: 1 for the same clusters, 0 for chance
 
 
-def half_confidence(
-    draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
-) -> Confidence:
+def flat_confidence(draw: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Confidence:
+    """How far whole flats of halves of the rows agree with those of a clustering of rows (n, q), not scaled.
+
+    Flats were found on the rows at `sample` (m,); each half may find others that describe it better.
+    """
+    k = draw.partition.n_clusters
+    opinions = []
+    for half in np.array_split(rng.permutation(sample), 2):
+        structure = find_structure(rows[half], [draw.labels[half]], k, rng)
+        shares = coded_clusters(structure.codes[0], structure.directions).shares(rows)
+        names = matching(draw.labels, shares.argmax(axis=1), k)
+        opinions.append(shares[:, np.argsort(names)])
+    return confidence(draw.labels, opinions, draw.inliers)
+
+
+def half_confidence(draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> Confidence:
     """How far halves of the landmarks of a clustering agree with it; options as in `half_opinions`."""
     n, n_landmarks = draw.psi.shape
     together = named_opinion(draw, draw.labels, n_clusters)
     opinions: list[Array] = []
     for _ in range(MAX_SPLITS):
-        opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng, final=final)
+        opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng)
         found = confidence(draw.labels, opinions, draw.inliers, together=together)
         # If most rows are landmarks, a second split costs little.
         if found.overall >= SURE_AT_ONCE and 2 * n_landmarks <= n:
@@ -56,12 +67,10 @@ def half_confidence(
     return found
 
 
-def half_opinions(
-    draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState, final: FinalStep | None = None
-) -> list[Array]:
+def half_opinions(draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> list[Array]:
     """Opinions of two halves of the landmarks: the share (n, K) of each row's landmarks in each cluster.
 
-    `kind` is as in `choose_partition`; `final`, if given, turns its result into the final partition.
+    `kind` is as in `choose_partition`.
     """
     n, n_landmarks = draw.psi.shape
     if n_landmarks < 2 or n_clusters == 1:
@@ -91,8 +100,7 @@ def half_opinions(
             kind=kind,
             n_draws=1,
         )
-        partition = choice.winner if final is None else final(weights, spectrum, choice, own)
-        found = matched(draw.labels[sample], assign(seen, spectrum, partition), n_clusters)
+        found = matched(draw.labels[sample], assign(seen, spectrum, choice.winner), n_clusters)
         return opinion(weights, landmark_scores(cluster_shares(seen, found, n_clusters)))
 
     return mapped(opinion_of, zip(halves, generators(rng, len(halves)), strict=True))

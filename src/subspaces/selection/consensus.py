@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subspaces._core.arrays import Labels
+from subspaces._core.arrays import Array, Labels
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.confidence import Confidence, FinalStep, confidence, half_confidence
-from subspaces.selection.decisions import draws_decision, partition_decision
+from subspaces.selection.confidence import Confidence, confidence, flat_confidence, half_confidence
+from subspaces.selection.decisions import draws_decision, partition_decision, structure_decision
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
 from subspaces.selection.thresholds import SURE_AGREEMENT, UNSURE_DRAWS
-from subspaces.selection.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_clusterings
+from subspaces.selection.voting import Voter, elect, named_opinion, rank_clusterings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,40 +30,41 @@ class Consensus:
 
 def find_consensus(
     first: Clustering,
+    rows: Array,
     setting: Setting,
-    again: Callable[[], Clustering],
+    again: Callable[[str], Clustering],
     rng: np.random.RandomState,
-    *,
-    final: FinalStep | None = None,
 ) -> Consensus:
-    """Compare a clustering with those of other landmarks.
+    """Compare a clustering of rows (n, q), not scaled, with those of other landmarks.
 
-    Halves of its own landmarks come first. If these disagree, or several landmark sets were asked for, `again` clusters
-    the rows with new landmarks; the best is kept, and those that agree with it vote. `final` is as in
-    `half_confidence`.
+    Halves of its own landmarks come first, or halves of the rows if clusters are flat. If halves of the landmarks
+    disagree, or several landmark sets were asked for, `again` clusters the rows with new landmarks and the same kind of
+    partition; the best is kept, and those that agree with it vote.
     """
     if not first.features.is_sparse:
         return Consensus(first, first.labels, (), None, ())
-    k, automatic = setting.n_clusters, setting.cut.kind == "auto"
+    k, choice = setting.n_clusters, first.choice
+    decisions = [] if first.structure is None else [structure_decision(first.structure)]
+    if choice is not None and k > 1:
+        decisions.append(partition_decision(choice, first.partition))
+    if first.partition.flats is not None:
+        found = flat_confidence(first, rows, setting.flat_sample, rng)
+        return Consensus(first, first.labels, (), found, tuple(decisions))
+    kind = "balanced" if choice is None else choice.kind
     found, more = None, (setting.n_draws or 1) - 1
     if not more:
-        found = half_confidence(first, k, kind=setting.cut.kind, rng=rng, final=final)
-        unsure = found.overall < SURE_AGREEMENT or (automatic and is_doubtful(first))
+        found = half_confidence(first, k, kind=kind, rng=rng)
         # Other landmarks are as good only if there are fewer landmarks than rows.
-        if setting.n_draws is None and unsure and first.features.n_components < len(first.labels):
+        sampled = first.features.n_components < len(first.labels)
+        if setting.n_draws is None and sampled and found.overall < SURE_AGREEMENT:
             more = UNSURE_DRAWS - 1
-    clusterings = [first, *(again() for _ in range(more))]
-    if more and automatic:
-        clusterings = of_one_kind(clusterings)
-    ranking = rank_clusterings(clusterings)
-    best = clusterings[ranking.best]
-    decisions = []
-    if best.choice is not None and k > 1:
-        decisions.append(partition_decision(best.choice, best.partition))
     if not more:
-        return Consensus(best, best.labels, (), found, tuple(decisions))
+        return Consensus(first, first.labels, (), found, tuple(decisions))
+    clusterings = [first, *(again(kind) for _ in range(more))]
+    ranking = rank_clusterings(clusterings)
     labels, voters = elect([clusterings[i] for i in ranking.voters], k)
     decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))
     opinions = [named_opinion(each, labels, k) for each in clusterings]
+    best = clusterings[ranking.best]
     found = confidence(labels, opinions, best.inliers, voted=True)
     return Consensus(best, labels, voters, found, tuple(decisions))

@@ -8,40 +8,53 @@ from itertools import groupby
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.partition import PartitionChoice
 from subspaces.selection.record import Decision
-from subspaces.selection.search import Search
+from subspaces.selection.search import Search, kind_name
+from subspaces.selection.structure import BENT, BLOBS, FLAT, Structure
 from subspaces.selection.voting import Ranking
 from subspaces.spectral.partition import Partition
 
 
 def flats_decision(search: Search) -> Decision:
-    """How flats are fitted: linear or affine, of which dimension, to how many rows."""
+    """How the graph is made: of points or flats, linear or affine, of which dimension, fitted to how many rows."""
     chosen, trials = search.setting, search.trials
     candidates = tuple(
         {
-            "flats": "affine" if trial.affine else "linear",
+            "flats": kind_name(trial),
             "rows": "scaled" if trial.unit else "as they are",
             "subspace_dim": trial.dim,
             "neighborhood": trial.neighborhood,
             "n_rows": trial.n_rows,
             "modularity": trial.modularity,
-            "separation": trial.separation,
         }
         for trial in trials
     )
-    kind = "affine" if chosen.affine else "linear"
     reason = "the largest modularity"
-    if search.uneven:
-        reason = "the largest dimension that clearly shows clusters of unequal size"
-    if any(trial.affine != chosen.affine for trial in trials):
-        reason = f"{kind} flats, by a pilot in which affine flats must win clearly; among these {reason}"
+    if any(trial.kind != chosen.kind for trial in trials):
+        reason = f"{kind_name(chosen)}, by a pilot in which later kinds must be clearly better; among these {reason}"
     return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
+
+
+def structure_decision(structure: Structure) -> Decision:
+    """What the clusters are: flat, blobs or bent."""
+    reason = {
+        FLAT: "K flats of few directions describe the rows about as well as any number of flats",
+        BLOBS: "K clusters without directions describe the rows about as well as any number of flats",
+        BENT: "K flats describe the rows clearly worse than more flats, or need many directions",
+    }[structure.kind]
+    figures = {
+        "share": structure.share,
+        "spread": structure.spread,
+        "one_flat": structure.one,
+        "k_flats": structure.nats,
+    }
+    return Decision("structure", 0, "share", reason, ({"clusters": structure.kind, **figures},))
 
 
 def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     """Which partition of the rows: the best of each origin and number of eigenvectors."""
     reason = "the largest modularity, or the fewest eigenvectors within two standard errors of it"
     if chosen.origin == "flats":
-        reason = "clusters are flat, and these flats have the shortest description of the rows"
+        reason = "whole flats, which have about the shortest description of the rows"
     elif chosen is choice.density and chosen is not choice.balanced:
         reason = "better separated than the largest modularity: clusters differ in size"
     ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))

@@ -10,14 +10,15 @@ import numpy as np
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
-from subspaces._core.pca import principal_directions
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
-from subspaces.flats.description import Code, fit_background, fit_cell, has_flat_clusters, measure, shortest_code
+from subspaces.flats.description import Code, fit_background, fit_cell, measure, shortest_code
 from subspaces.flats.distances import squared_distances
 from subspaces.flats.neighborhoods import rows_to_fit
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
+from subspaces.selection.coding import clearly_longer, code_directions, is_described
+from subspaces.selection.comparison import standard_error
 from subspaces.selection.record import Decision
-from subspaces.selection.thresholds import COUNT_STARTS, SEARCH_COLUMNS, SEARCH_ROWS, STANDARD_ERRORS, START_DIMS
+from subspaces.selection.thresholds import COUNT_STARTS, N_ERRORS, SEARCH_ROWS, START_DIMS
 
 
 def decide_n_clusters(
@@ -33,7 +34,8 @@ def decide_n_clusters(
     Flats have at most `max_dim` dimensions.
     """
     # Copies of a row are not independent evidence.
-    sample = _leading_columns(rows_to_fit(sample_rows(x, SEARCH_ROWS, rng), 1), affine)
+    sample = rows_to_fit(sample_rows(x, SEARCH_ROWS, rng), 1)
+    sample = sample @ code_directions(sample, affine=affine)
     codes = codes_by_count(sample, max_clusters, affine=affine, rng=rng, max_dim=max_dim)
     lengths = ", ".join(f"{codes[k].length:.0f} for {k}" for k in sorted(codes))
     progress.note(f"description length in nats by number of clusters: {lengths}")
@@ -74,14 +76,6 @@ def without_empty_cells(code: Code) -> Code:
     names = np.full(len(code.cells) + 1, -1)
     names[columns] = np.arange(len(columns))
     return replace(code, cells=[code.cells[k] for k in kept], chosen=names[code.chosen], table=code.table[:, columns])
-
-
-def _leading_columns(rows: Array, affine: bool) -> Array:
-    """Rows (n, p) in at most `SEARCH_COLUMNS` principal coordinates."""
-    if rows.shape[1] <= SEARCH_COLUMNS:
-        return rows
-    mean = rows.mean(axis=0, dtype=np.float64) if affine else np.zeros(rows.shape[1])
-    return (rows - mean) @ principal_directions(rows, mean, SEARCH_COLUMNS)
 
 
 def _nearest_local_flats(x: Array, count: int, dim: int, affine: bool, rng: np.random.RandomState) -> Indices:
@@ -137,27 +131,22 @@ def _joined(code: Code, j: int, k: int) -> tuple[float, Indices]:
 def _decision(codes: list[Code]) -> Decision:
     """The first of `codes` with ever more clusters that is not clearly longer than the shortest."""
     shortest = min(codes, key=lambda code: code.length)
-    n = len(shortest.chosen)
-    errors = [float(np.std(code.row_lengths - shortest.row_lengths)) / np.sqrt(n) for code in codes]
-    excess = [(code.length - shortest.length) / n for code in codes]
-    winner = next(i for i, error in enumerate(errors) if excess[i] <= STANDARD_ERRORS * error)
-    candidates = tuple(_evidence(code, error) for code, error in zip(codes, errors, strict=True))
+    winner = next(i for i, code in enumerate(codes) if not clearly_longer(code, shortest))
+    candidates = tuple(_evidence(code, codes[0], shortest) for code in codes)
     least = "which is the shortest" if codes[winner] is shortest else "while more clusters shorten it by less"
-    reason = (
-        f"the fewest clusters whose description is within {STANDARD_ERRORS:g} standard errors of the shortest, {least}"
-    )
+    reason = f"the fewest clusters whose description is within {N_ERRORS:g} standard errors of the shortest, {least}"
     return Decision("n_clusters", winner, "nats_per_row", reason, candidates, larger_is_better=False)
 
 
-def _evidence(code: Code, error: float) -> dict[str, Any]:
+def _evidence(code: Code, one: Code, shortest: Code) -> dict[str, Any]:
     cells = [cell for cell in code.cells if cell]
     n = len(code.chosen)
     return {
         # If all rows are outliers, they are one cluster.
         "n_clusters": max(1, len(cells)),
         "nats_per_row": code.length / n,
-        "standard_error": error,
+        "standard_error": standard_error(code.row_lengths - shortest.row_lengths),
         "cluster_dims": [cell.dim for cell in cells],
         "outliers": 1 - sum(cell.size for cell in cells) / n,
-        "flat": len(cells) < 2 or has_flat_clusters(code),
+        "flat": len(cells) < 2 or is_described(code, one.length, shortest.length),
     }

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Labels
+from subspaces._core.arrays import Labels
 from subspaces.metrics.labels import labels_agreement
+from subspaces.rows.preparation import PreparedRows
 from subspaces.selection.record import Decision
 from subspaces.selection.search import FlatSetting, draw_sample, setting_graph
-from subspaces.selection.thresholds import COUNT_TIE, FEW_ROWS_LANDMARKS, N_COMPARED, PILOT_ROWS
+from subspaces.selection.thresholds import COUNT_TIE, N_COMPARED, PILOT_LANDMARKS, PILOT_ROWS
 from subspaces.spectral.joins import join_by_modularity, part_graphs
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import assign, partition_of_labels, settle
@@ -24,15 +25,20 @@ from subspaces.spectral.spectrum import embed
 
 
 def decide_by_graph(
-    rows: Array, max_clusters: int, settings: Sequence[FlatSetting], rng: np.random.RandomState, *, flats: Decision
+    rows: PreparedRows,
+    max_clusters: int,
+    settings: Sequence[FlatSetting],
+    rng: np.random.RandomState,
+    *,
+    flats: Decision,
 ) -> Decision:
-    """The number of clusters, 2 to `max_clusters`, of rows (n, p), centred but not scaled, over several settings.
+    """The number of clusters, 2 to `max_clusters`, of prepared rows, over several settings.
 
     The description lengths of the decision `flats` are reported beside.
     """
-    counts = range(2, min(max_clusters, len(rows)) + 1)
+    counts = range(2, min(max_clusters, len(rows.rows)) + 1)
     found: dict[int, list[tuple[float, Labels]]] = {count: [] for count in counts}
-    sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=FEW_ROWS_LANDMARKS)
+    sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=PILOT_LANDMARKS)
     for setting in settings:
         psi, _, spectrum = setting_graph(setting, sample, counts[-1] + 4)
         graphs = part_graphs(psi, embed(psi, spectrum), counts[-1] // 2 + 1, rng)

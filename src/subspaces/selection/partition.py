@@ -14,14 +14,14 @@ from itertools import chain, combinations, groupby
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Indices, unit_rows
+from subspaces._core.arrays import Indices, Labels, unit_rows
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
+from subspaces.selection.comparison import clearly_positive
 from subspaces.selection.thresholds import (
     EQUAL,
     FINAL_ROUNDS,
     MIN_CLUSTER_ROWS,
-    N_ERRORS,
     N_FINALISTS,
     SAME_AGREEMENT,
     SEPARATION_MARGIN,
@@ -61,7 +61,15 @@ class PartitionChoice:
     balanced: Partition
     density: Partition
     candidates: list[Partition]
-    agreement: float = 1.0  # between partitions joined by strength from different parts
+
+    @property
+    def kind(self) -> str:
+        """What decided: "balanced" or "density"."""
+        return "balanced" if self.winner is self.balanced else "density"
+
+    def other_labels(self, psi: csr_matrix, spectrum: Spectrum) -> Labels:
+        """Labels (n,) of the partition that did not win: the best separated one, or that of the largest modularity."""
+        return assign(psi, spectrum, self.density if self.kind == "balanced" else self.balanced)
 
 
 def choose_partition(
@@ -124,10 +132,10 @@ def choose_partition(
         and (polish or agreement >= SURE_AGREEMENT)
         and _agreement([balanced, density], sample, spectrum) < SAME_AGREEMENT
     ):
-        return PartitionChoice(balanced, balanced, density, candidates, agreement)
+        return PartitionChoice(balanced, balanced, density, candidates)
     if density.landmark_scores is not None:
         density = replace(settle(density, psi, spectrum), separation=density.separation)
-    return PartitionChoice(density, balanced, density, candidates, agreement)
+    return PartitionChoice(density, balanced, density, candidates)
 
 
 def joined_partitions(
@@ -190,5 +198,4 @@ def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: S
     terms, best_terms = (
         modularity_terms(psi, assign(psi, spectrum, each), each.n_clusters) for each in (partition, best)
     )
-    deficit = best_terms - terms
-    return bool(deficit.mean() <= N_ERRORS * deficit.std() / np.sqrt(len(deficit)) + 10.0**-DIGITS)
+    return not clearly_positive(best_terms - terms, offset=-(10.0**-DIGITS))

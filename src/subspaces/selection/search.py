@@ -1,12 +1,12 @@
-"""The search for a way to fit landmark flats: linear or affine, their dimension, and the size of neighbourhoods.
+"""The search for a graph: points or flats, linear or affine, whitened or not; their dimension and neighbourhoods.
 
-Each setting is tried end to end on a sample of the rows and the largest modularity wins. If clusters of unequal size
-show, modularity is not a fair measure, and a setting that shows these clusters is taken instead.
+Each setting is tried end to end on a sample of the rows, and its modularity is compared with that of others row by row.
+Linear flats of unit rows come first; another kind must be clearly better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -14,52 +14,47 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, Indices, unit_rows
+from subspaces._core.arrays import Array, Indices
 from subspaces._core.threads import generators, mapped
 from subspaces.features.flats import usable_flats
 from subspaces.features.weights import nearest_weights
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, nearest_rows, rows_to_fit
-from subspaces.selection.partition import PartitionChoice, choose_partition
+from subspaces.rows.preparation import PreparedRows
+from subspaces.selection.comparison import Floats, clearly_positive
+from subspaces.selection.partition import choose_partition
 from subspaces.selection.thresholds import (
-    AFFINE_MARGIN,
-    DIM_TIE,
     DIMS,
-    FEW_COLUMNS,
-    FEW_ROWS_LANDMARKS,
-    LINE_HANDICAP,
+    ERROR_GROUPS,
     LOW_COLUMNS,
-    MIDDLE_DRAWS,
-    PAIR_COLUMNS,
     PILOT_DIMS,
+    PILOT_LANDMARKS,
     PILOT_ROWS,
     SAMPLE_LANDMARKS,
     SAMPLE_NEAREST,
     SAMPLE_ROWS,
     SEARCH_STARTS,
     SMALLEST_LIMIT,
-    SURE_AGREEMENT,
     TIGHT,
-    UNEVEN_MARGIN,
     WIDE,
 )
+from subspaces.spectral.kmeans import nearest_centers
 from subspaces.spectral.landmarks import choose_landmarks
-from subspaces.spectral.partition import few_vector_counts, inlier_rows
+from subspaces.spectral.modularity import modularity_terms
+from subspaces.spectral.partition import assign, few_vector_counts, inlier_rows
 from subspaces.spectral.spectrum import Spectrum, compute_spectrum
 
 
 @dataclass(frozen=True, slots=True)
 class FlatSetting:
-    """One way to fit landmark flats, and its scores."""
+    """One way to fit landmark flats; points are flats of dimension 0."""
 
     dim: int
     neighborhood: int | str | Beta2
     affine: bool
     unit: bool  # whether rows are scaled to unit norm
+    whiten: float = 0.0  # power to which rows are whitened before
     modularity: float = float("nan")
-    separation: float = float("nan")  # of the best separated partition
-    balanced_separation: float = float("nan")  # of the partition of that modularity
-    agreement: float = float("nan")  # between clusters joined from parts made in different ways
     n_rows: int = 0  # size of the sample it was tried on
 
     @property
@@ -67,21 +62,26 @@ class FlatSetting:
         """Rows in a neighbourhood; 0 if each flat has its own number."""
         return self.neighborhood if isinstance(self.neighborhood, int) else 0
 
-    def same_flats(self, other: FlatSetting) -> bool:
-        """Whether both settings fit the same flats."""
-        names = ("dim", "neighborhood", "affine", "unit")
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What a pilot decides: all but dimension and neighbourhood."""
+        return self.dim == 0, self.affine, self.unit, self.whiten
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A setting tried on a sample."""
+
+    setting: FlatSetting  # with its modularity
+    terms: Floats  # (m,), of the modularity, one for each row of the sample
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The best setting, all trials, and the kind of partition to look for: see `choose_partition`."""
+    """The best setting, and all that were tried."""
 
     setting: FlatSetting
     trials: list[FlatSetting]
-    kind: str
-    uneven: bool = False  # whether clusters were found to differ in size
-    middle: FlatSetting | None = None  # the setting that was tried for that
 
 
 def candidate_settings(
@@ -91,112 +91,103 @@ def candidate_settings(
     *,
     affine: bool,
     unit: bool,
+    whiten: float = 0.0,
     dim: int | None = None,
     neighborhood: int | str | Beta2 | None = None,
 ) -> list[FlatSetting]:
-    """The settings to try: a ladder of dimensions, each with a tight and a wide neighbourhood.
+    """The settings of one kind: a ladder of dimensions, each with a tight and a wide neighbourhood.
 
     Given values are not varied. A neighbourhood should stay inside its cluster, so it has at most half the rows of an
     average cluster.
     """
     dims = [dim] if dim is not None else candidate_dims(n_columns)
     if neighborhood is not None:
-        return [FlatSetting(d, neighborhood, affine, unit) for d in dims]
+        return [FlatSetting(d, neighborhood, affine, unit, whiten) for d in dims]
     limit = max(min(SMALLEST_LIMIT, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
     pairs = [(d, size) for d in dims for size in neighborhood_sizes(d) if size <= limit]
     # For a handful of rows: neighbourhoods of all rows would make all flats equal.
     few = [(d, max(d + 1, min(neighborhood_sizes(d)[0], n_rows // 2))) for d in dims]
-    return [FlatSetting(d, size, affine, unit) for d, size in pairs or few]
+    return [FlatSetting(d, size, affine, unit, whiten) for d, size in pairs or few]
 
 
-def neighborhood_sizes(dim: int) -> tuple[int, int]:
-    """A tight and a wide neighbourhood for flats of a dimension."""
-    return TIGHT[0] * dim + TIGHT[1], WIDE[0] * dim + WIDE[1]
+def neighborhood_sizes(dim: int) -> tuple[int, ...]:
+    """A tight and a wide neighbourhood for flats of a dimension; a point is one row."""
+    return (TIGHT[0] * dim + TIGHT[1], WIDE[0] * dim + WIDE[1]) if dim else (1,)
 
 
 def candidate_dims(n_columns: int) -> list[int]:
-    """The dimensions worth trying for rows of `n_columns` columns.
-
-    Flats of more than half of the columns pass near every row; with few columns there is no other choice.
-    """
+    """The dimensions worth trying for rows of `n_columns` columns: flats of more than half pass near every row."""
     if n_columns <= LOW_COLUMNS:
         return list(range(1, n_columns))
-    limit = n_columns - 1 if n_columns <= FEW_COLUMNS else n_columns // 2
-    return [d for d in DIMS if d <= limit]
+    return [d for d in DIMS if d <= max(2, n_columns // 2)]
 
 
 def choose_setting(
-    rows: Array,
-    n_clusters: int,
-    settings: Sequence[FlatSetting],
-    rng: np.random.RandomState,
-    *,
-    kind: str = "auto",
-    affine_margin: float = AFFINE_MARGIN,
+    prepared: PreparedRows, n_clusters: int, settings: Sequence[FlatSetting], rng: np.random.RandomState
 ) -> Search:
-    """The best of `settings` for rows (n, p), centred but not scaled, and all trials that led to it.
+    """The best of `settings`, and all trials that led to it.
 
-    `kind` is as in `choose_partition`; "auto" is decided if there are enough rows. With one cluster there is no
-    modularity to compare, and the first setting is taken.
+    A pilot on fewer rows decides the kind: linear or affine flats, points, whitening. The settings of that kind are
+    compared by hill climbing over dimensions. With one cluster there is no modularity, and the first setting is taken.
     """
     if len(settings) == 1 or n_clusters == 1:
-        return Search(settings[0], [], kind)
-    trials: list[FlatSetting] = []
-    few, sampled = len(rows) <= PILOT_ROWS, len(rows) > SAMPLE_ROWS
-    n_landmarks = FEW_ROWS_LANDMARKS if few else SAMPLE_LANDMARKS
-    if len({setting.affine for setting in settings}) == 2:
-        sample = draw_sample(rows, settings, rng, PILOT_ROWS, max_landmarks=n_landmarks)
-        first, more = (settings, []) if few else pilot_settings(settings, rows.shape[1])
-        # Generators for all settings, so that later draws do not depend on how many are tried.
-        own = generators(rng, len(first) + len(more))
-        trials = try_settings(first, sample, n_clusters, own[: len(first)])
-        if more and prefers_affine(trials, affine_margin):
-            trials += try_settings(more, sample, n_clusters, own[len(first) :])
-        affine = prefers_affine(trials, affine_margin)
-        progress.note(f"{'affine' if affine else 'linear'} flats, by a pilot of {len(trials)} settings")
-        settings = [trial for trial in (trials if few else settings) if trial.affine == affine]
-    # With few rows clusters of unequal size appear by chance.
-    middle = middle_setting(settings) if kind == "auto" and not few else None
-    if not trials or not few:
-        sample = draw_sample(rows, settings, rng, SAMPLE_ROWS, max_landmarks=n_landmarks)
+        return Search(settings[0], [])
+    n = len(prepared.rows)
+    sample = draw_sample(prepared, settings, rng, PILOT_ROWS, max_landmarks=PILOT_LANDMARKS)
+    tried: list[Trial] = []
 
-        def attempt(some: Sequence[FlatSetting]) -> list[FlatSetting]:
-            return try_settings(some, sample, n_clusters, generators(rng, len(some)), asked=middle)
+    def attempt(some: Sequence[FlatSetting]) -> list[Trial]:
+        found = try_settings(some, sample, n_clusters, generators(rng, len(some)))
+        tried.extend(found)
+        return found
 
-        settings = climb(settings, attempt, sampled=sampled)
-        trials = trials + settings
-    best = best_setting(settings, sampled=sampled)
-    uneven = False
-    if middle:
-        middle = next(trial for trial in settings if trial.same_flats(middle))
-        asked = ask_sizes(settings, middle, best, lambda each: ask_joins(each, sample, n_clusters, rng, n_draws=1))
-        trials, uneven = trials + asked, is_uneven(middle, *asked[:1])
-        if uneven:
-            best, kind = largest_sure(middle, *asked), "density"
-    sizes = ", clusters of unequal size" if uneven else ""
-    progress.note(f"dimension {best.dim}, neighbourhood {best.neighborhood}: modularity {best.modularity:.3f}{sizes}")
-    return Search(best, trials, kind, uneven, middle)
+    best = settings[0]
+    if len({setting.kind for setting in settings}) > 1:
+        best = preferred_kind(attempt(pilot_settings(settings)), sample.groups)
+        settings = [setting for setting in settings if setting.kind == best.kind]
+        progress.note(f"{kind_name(best)}, by a pilot of {len(tried)} settings")
+    if n > PILOT_ROWS and len(settings) > 1:
+        sample = draw_sample(prepared, settings, rng, SAMPLE_ROWS, max_landmarks=SAMPLE_LANDMARKS)
+    if len(settings) > 1:
+        sampled = n > SAMPLE_ROWS
+        best = best_trial(climb(settings, attempt, sample.groups, sampled=sampled), sample.groups, sampled)
+    progress.note(f"dimension {best.dim}, neighbourhood {best.neighborhood}: modularity {best.modularity:.3f}")
+    return Search(best, [trial.setting for trial in tried])
 
 
-def pilot_settings(settings: Sequence[FlatSetting], n_columns: int) -> tuple[list[FlatSetting], list[FlatSetting]]:
-    """Settings that compare linear with affine flats, and more to try if affine flats win among these.
-
-    Affine flats must win clearly, which with wide neighbourhoods they hardly ever do unless they do so with tight ones.
-    On most data of many columns they do not, and one pair of settings is enough to see it.
-    """
-    linear, affine = ([setting for setting in settings if setting.affine == wanted] for wanted in (False, True))
-    asked = [*linear, *tight_settings(affine)]
-    asked = [setting for setting in asked if setting.dim in PILOT_DIMS] or asked
-    if n_columns < PAIR_COLUMNS:
-        return asked, []
-    pair = [setting for setting in tight_settings(linear) + tight_settings(affine) if setting.dim == PILOT_DIMS[-1]]
-    return (pair, [setting for setting in asked if setting not in pair]) if pair else (asked, [])
+def kind_name(setting: FlatSetting) -> str:
+    """The kind of a setting in words."""
+    flats = "points" if setting.dim == 0 else f"{'affine' if setting.affine else 'linear'} flats"
+    whitened = {0.0: "", 1.0: " of whitened rows"}.get(
+        setting.whiten, f" of rows whitened to the power {setting.whiten:g}"
+    )
+    return flats + whitened
 
 
-def middle_setting(settings: Sequence[FlatSetting]) -> FlatSetting:
-    """The setting of the middle dimension with the smallest neighbourhood."""
-    tight = tight_settings(settings)
-    return tight[(len(tight) - 1) // 2]
+def pilot_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
+    """Tight settings of few dimensions for each kind, which show the best kind as well as all settings do."""
+    by_kind: dict[tuple[Any, ...], list[FlatSetting]] = {}
+    for setting in settings:
+        by_kind.setdefault(setting.kind, []).append(setting)
+    asked = []
+    for some in by_kind.values():
+        tight = tight_settings(some)
+        dims = PILOT_DIMS[:1] if some[0].whiten else PILOT_DIMS
+        asked += [setting for setting in tight if setting.dim in dims] or tight[:1]
+    return asked
+
+
+def preferred_kind(trials: Sequence[Trial], groups: Indices) -> FlatSetting:
+    """The best trial of the first kind, unless the best of a later kind is clearly better."""
+    best: dict[tuple[Any, ...], Trial] = {}
+    for trial in trials:
+        known = best.setdefault(trial.setting.kind, trial)
+        best[trial.setting.kind] = max(known, trial, key=_modularity)
+    preferred, *others = best.values()
+    for other in others:
+        if clearly_positive(other.terms - preferred.terms, groups):
+            preferred = other
+    return preferred.setting
 
 
 def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
@@ -205,169 +196,115 @@ def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
     return [tight[dim] for dim in sorted(tight)]
 
 
-def ask_sizes(
-    settings: Sequence[FlatSetting],
-    middle: FlatSetting,
-    best: FlatSetting,
-    attempt: Callable[[FlatSetting], FlatSetting],
-) -> list[FlatSetting]:
-    """Trials that check whether clusters differ in size, stopping at the first that denies it.
-
-    The `middle` setting was tried already; then the `best`, whose partition must be clearly less well separated; then
-    larger dimensions that may show the same clusters.
-    """
-    if not is_uneven(middle):
-        return []
-    asked = [attempt(best)]
-    if is_uneven(middle, *asked):
-        asked += [attempt(setting) for setting in tight_settings(settings) if setting.dim > middle.dim]
-    return asked
-
-
-def is_uneven(setting: FlatSetting, *others: FlatSetting) -> bool:
-    """Whether clusters of unequal size are clearly better separated than those of the largest modularity."""
-    return setting.separation > UNEVEN_MARGIN + max(each.balanced_separation for each in (setting, *others))
-
-
-def largest_sure(middle: FlatSetting, best: FlatSetting, *larger: FlatSetting) -> FlatSetting:
-    """The largest dimension that shows them too and whose parts agree, or the middle one."""
-    sure = [each for each in larger if is_uneven(each, best) and each.agreement >= SURE_AGREEMENT]
-    return max([middle, *sure], key=lambda setting: setting.dim)
-
-
 def climb(
     settings: Sequence[FlatSetting],
-    attempt: Callable[[Sequence[FlatSetting]], list[FlatSetting]],
+    attempt: Callable[[Sequence[FlatSetting]], list[Trial]],
+    groups: Indices,
     *,
     sampled: bool = False,
-) -> list[FlatSetting]:
+) -> list[Trial]:
     """Trials of about half of the settings, which include the best if modularity has one peak over dimensions.
 
     First every other dimension and the middle one with the smallest neighbourhood, then the neighbours of the best,
-    then the larger neighbourhoods of the best. `sampled` is as in `best_setting`.
+    then the larger neighbourhoods of the best. `sampled` is as in `best_trial`.
     """
     tight = {setting.dim: setting for setting in tight_settings(settings)}
     dims = sorted(tight)
     first = sorted({*dims[::2], dims[(len(dims) - 1) // 2]})
-    trials = {trial.dim: trial for trial in attempt([tight[dim] for dim in first])}
-    peak = dims.index(best_setting(trials.values(), sampled=sampled).dim)
+    trials = {trial.setting.dim: trial for trial in attempt([tight[dim] for dim in first])}
+    peak = dims.index(best_trial([*trials.values()], groups, sampled).dim)
     beside = [dim for dim in dims[max(0, peak - 1) : peak + 2] if dim not in trials]
-    trials |= {trial.dim: trial for trial in attempt([tight[dim] for dim in beside])}
-    best = best_setting(trials.values(), sampled=sampled).dim
-    return [*trials.values(), *attempt([each for each in settings if each.dim == best and each is not tight[best]])]
+    trials |= {trial.setting.dim: trial for trial in attempt([tight[dim] for dim in beside])}
+    best = best_trial([*trials.values()], groups, sampled).dim
+    wider = [each for each in settings if each.dim == best and each is not tight[best]]
+    return [*trials.values(), *attempt(wider)]
 
 
-def best_setting(settings: Collection[FlatSetting], *, sampled: bool) -> FlatSetting:
-    """The setting of the largest modularity; on a sample, the largest dimension among near ties.
+def best_trial(trials: Sequence[Trial], groups: Indices, sampled: bool) -> FlatSetting:
+    """The setting of the largest modularity; on a sample, the largest dimension that is not clearly worse.
 
     All rows are denser than a sample of them, so flats of higher dimension fit inside their clusters there.
     """
-    best = max(settings, key=_evidence)
+    best = max(trials, key=_modularity)
     if not sampled:
-        return best
-    ties = [setting for setting in settings if _evidence(setting) >= _evidence(best) - DIM_TIE]
-    return max(ties, key=lambda setting: (setting.dim, setting.modularity))
+        return best.setting
+    ties = [trial for trial in trials if not clearly_positive(best.terms - trial.terms, groups)]
+    return max(ties, key=lambda trial: (trial.setting.dim, trial.setting.modularity)).setting
 
 
-def _evidence(setting: FlatSetting) -> float:
-    """Modularity, with a handicap for lines through the origin, which for unit rows are only directions."""
-    return setting.modularity - (LINE_HANDICAP if setting.dim == 1 and setting.unit else 0)
-
-
-def prefers_affine(trials: Sequence[FlatSetting], margin: float) -> bool:
-    """Whether the best affine trial beats the best linear one by more than `margin`."""
-    linear, affine = (max(_evidence(trial) for trial in trials if trial.affine == wanted) for wanted in (False, True))
-    return affine > linear + margin
+def _modularity(trial: Trial) -> float:
+    return trial.setting.modularity
 
 
 Graph: TypeAlias = tuple[csr_matrix, Indices, Spectrum]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """A sample of the rows, scaled to unit norm or not, with landmarks and the rows nearest to these."""
+class ShapedSample:
+    """A sample scaled to unit norm and whitened, or not, with landmarks and the rows nearest to these."""
 
-    rows: dict[bool, Array]  # (m, p)
-    landmarks: dict[bool, Array]  # (D, p)
-    neighbors: dict[bool, Indices]  # (D, size), nearest first, as many as any setting fits flats to
+    rows: Array  # (m, q)
+    distinct: Array  # rows without copies, to which flats are fitted
+    landmarks: Array  # (D, q)
+    neighbors: Indices  # (D, size), nearest first, as many as any setting fits flats to
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """A sample of the rows for each way to shape them."""
+
+    shaped: dict[tuple[bool, float], ShapedSample]  # by `unit` and `whiten`
+    groups: Indices  # (m,), rows of a group share landmarks
     graphs: dict[Any, Graph] = field(default_factory=dict)  # cached per setting
+
+    def of(self, setting: FlatSetting) -> ShapedSample:
+        """The sample as a setting needs it."""
+        return self.shaped[setting.unit, setting.whiten]
 
 
 def draw_sample(
-    rows: Array,
+    prepared: PreparedRows,
     settings: Sequence[FlatSetting],
     rng: np.random.RandomState,
     max_rows: int,
     *,
     max_landmarks: int = SAMPLE_LANDMARKS,
 ) -> Sample:
-    """At most `max_rows` of the rows (n, p), on which to try `settings`, and landmarks for them."""
-    if len(rows) > max_rows:
-        rows = rows[rng.choice(len(rows), max_rows, replace=False)]
+    """At most `max_rows` of the rows, on which to try `settings`, and landmarks for them."""
+    plain = prepared.rows
+    if len(plain) > max_rows:
+        plain = plain[rng.choice(len(plain), max_rows, replace=False)]
+    reach = max(1, *(setting.n_neighbors for setting in settings))
     dim = min(setting.dim for setting in settings)
-    # Scale first, as in the fit: it makes rows of one line copies of each other.
-    kinds = sorted({setting.unit for setting in settings})
-    scaled = {unit: rows_to_fit(unit_rows(rows) if unit else rows, dim) for unit in kinds}
-    landmarks = {
-        unit: choose_landmarks(x, min(max_landmarks, max(1, len(x) // 2)), method="kmeans", rng=rng)
-        for unit, x in scaled.items()
-    }
-    reach = max(setting.n_neighbors for setting in settings)
-    neighbors = {unit: nearest_rows(x, landmarks[unit], min(len(x), reach)) for unit, x in scaled.items()}
-    return Sample(scaled, landmarks, neighbors)
+    shaped = {}
+    for unit, whiten in dict.fromkeys((setting.unit, setting.whiten) for setting in settings):
+        rows = prepared.shaped_by(unit=unit, whiten=whiten).shaped(plain)
+        # Scale first, as in the fit: it makes rows of one line copies of each other.
+        distinct = rows_to_fit(rows, dim)
+        count = min(max_landmarks, max(1, len(distinct) // 2))
+        landmarks = choose_landmarks(distinct, count, method="kmeans", rng=rng)
+        neighbors = nearest_rows(distinct, landmarks, min(len(distinct), reach))
+        shaped[unit, whiten] = ShapedSample(rows, distinct, landmarks, neighbors)
+    first = next(iter(shaped.values()))
+    groups = nearest_centers(first.rows, first.landmarks[:: max(1, len(first.landmarks) // ERROR_GROUPS)])
+    return Sample(shaped, groups)
 
 
 def try_settings(
-    settings: Sequence[FlatSetting],
-    sample: Sample,
-    n_clusters: int,
-    own: Sequence[np.random.RandomState],
-    *,
-    asked: FlatSetting | None = None,
-) -> list[FlatSetting]:
-    """`settings` with the modularity that each reaches on a sample, each with a generator of its `own`.
-
-    For the setting `asked` the separation of clusters is measured as well.
-    """
-
-    def attempt(i: int) -> FlatSetting:
-        if settings[i] is asked:
-            return ask_joins(settings[i], sample, n_clusters, own[i], n_draws=MIDDLE_DRAWS)
-        return try_setting(settings[i], sample, n_clusters, own[i])
-
+    settings: Sequence[FlatSetting], sample: Sample, n_clusters: int, own: Sequence[np.random.RandomState]
+) -> list[Trial]:
+    """Trials of `settings` on a sample, each with a generator of its `own`."""
     # The longest first, so that threads finish at about the same time.
-    order = sorted(range(len(settings)), key=lambda i: (settings[i] is not asked, -settings[i].dim))
-    tried = mapped(attempt, order)
+    order = sorted(range(len(settings)), key=lambda i: -settings[i].dim)
+    tried = mapped(lambda i: try_setting(settings[i], sample, n_clusters, own[i]), order)
     return [tried[order.index(i)] for i in range(len(settings))]
 
 
-def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> FlatSetting:
-    """`setting` with the modularity that it reaches on a sample."""
-    found = _partition_of(setting, sample, n_clusters, rng, kind="balanced")
-    return replace(setting, modularity=found.balanced.modularity, n_rows=len(sample.rows[setting.unit]))
-
-
-def ask_joins(
-    setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState, *, n_draws: int
-) -> FlatSetting:
-    """`setting` with its modularity and separation; parts are made `n_draws` times in each way."""
-    found = _partition_of(setting, sample, n_clusters, rng, kind="auto", n_draws=n_draws)
-    return replace(
-        setting,
-        modularity=found.balanced.modularity,
-        separation=found.density.separation,
-        balanced_separation=found.balanced.separation,
-        agreement=found.agreement,
-        n_rows=len(sample.rows[setting.unit]),
-    )
-
-
-def _partition_of(
-    setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState, *, kind: str, n_draws: int = 1
-) -> PartitionChoice:
+def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.random.RandomState) -> Trial:
+    """A setting with the modularity that it reaches on a sample."""
     counts = few_vector_counts(n_clusters)
     psi, inliers, spectrum = setting_graph(setting, sample, max(counts))
-    return choose_partition(
+    found = choose_partition(
         psi,
         spectrum,
         inliers,
@@ -376,28 +313,29 @@ def _partition_of(
         n_starts=SEARCH_STARTS,
         polish=False,
         rng=rng,
-        kind=kind,
-        n_draws=n_draws,
-    )
+        kind="balanced",
+    ).balanced
+    terms = modularity_terms(psi, assign(psi, spectrum, found), n_clusters)
+    return Trial(replace(setting, modularity=found.modularity, n_rows=psi.shape[0]), terms)
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
     """psi (m, D) of a sample, its inliers and its eigenvectors; cached per setting."""
-    key = (setting.dim, setting.neighborhood, setting.affine, setting.unit, n_vectors)
+    key = (setting.dim, setting.neighborhood, setting.kind, n_vectors)
     if key not in sample.graphs:
-        sample.graphs[key] = _setting_graph(setting, sample, n_vectors)
+        sample.graphs[key] = _setting_graph(setting, sample.of(setting), n_vectors)
     return sample.graphs[key]
 
 
-def _setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
-    rows, landmarks = sample.rows[setting.unit], sample.landmarks[setting.unit]
+def _setting_graph(setting: FlatSetting, sample: ShapedSample, n_vectors: int) -> Graph:
     if setting.n_neighbors:
-        index = sample.neighbors[setting.unit][:, : setting.n_neighbors]
-        flats, residuals = fit_flats(rows, index, setting.dim, affine=setting.affine)
+        index = sample.neighbors[:, : setting.n_neighbors]
+        flats, residuals = fit_flats(sample.distinct, index, setting.dim, affine=setting.affine)
     else:
         rule = as_neighborhood(setting.neighborhood)
-        flats, residuals = local_flats(rows, landmarks, setting.dim, rule, affine=setting.affine)
-    usable = usable_flats(residuals, rows)
-    psi, distances = nearest_weights(rows, flats[usable] if len(usable) > SAMPLE_NEAREST else flats, SAMPLE_NEAREST)
+        flats, residuals = local_flats(sample.distinct, sample.landmarks, setting.dim, rule, affine=setting.affine)
+    usable = usable_flats(residuals, sample.rows)
+    flats = flats[usable] if len(usable) > SAMPLE_NEAREST else flats
+    psi, distances = nearest_weights(sample.rows, flats, min(SAMPLE_NEAREST, len(flats)))
     spectrum = compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
-    return psi, inlier_rows(distances, rows), spectrum
+    return psi, inlier_rows(distances, sample.rows), spectrum

@@ -14,6 +14,7 @@ from subspaces._core.validation import (
     check_n_clusters,
     check_option,
     check_positive,
+    check_power,
     check_sigma,
     is_auto,
 )
@@ -24,7 +25,7 @@ from subspaces.rows.preparation import prepared_columns
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
-from subspaces.selection.search import FlatSetting
+from subspaces.selection.search import FlatSetting, kind_name
 from subspaces.selection.thresholds import FEWER_LANDMARKS
 
 
@@ -42,6 +43,7 @@ class Asked:
     neighborhood: int | Beta2 | str = "auto"
     affine: bool | str = "auto"
     normalize: bool | str = "auto"
+    whiten: float | str = "auto"
     n_components: int | str = "auto"
     assign: str = "auto"
     n_draws: int | str = "auto"
@@ -59,9 +61,9 @@ class Asked:
             check_integer("n_draws", self.n_draws, low=1, hint='give a number or "auto"')
         if not is_auto(self.subspace_dim):
             n, p = x.shape
-            dim = check_integer("subspace_dim", self.subspace_dim, low=1)
+            dim = check_integer("subspace_dim", self.subspace_dim, low=0)
             hint = f"X has n_features={p} and n_samples={n}, and a subspace must leave a direction out"
-            check_integer("subspace_dim", dim, low=1, high=prepared_columns(n, p, max_columns) - 1, hint=hint)
+            check_integer("subspace_dim", dim, low=0, high=prepared_columns(n, p, max_columns) - 1, hint=hint)
         if not is_auto(self.sigma):
             check_sigma(self.sigma, x.dtype)
         if not is_auto(self.n_nearest) and self.n_nearest is not None:
@@ -69,6 +71,8 @@ class Asked:
         check_positive("power", self.power)
         for name in ("affine", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
+        if not is_auto(self.whiten):
+            check_power("whiten", self.whiten, hint='0 does not whiten, 1 does, "auto" tries')
         check_option("assign", self.assign, KINDS)
         check_landmark_choice(self.landmarks, x)
         if not is_auto(self.neighborhood):
@@ -130,11 +134,10 @@ class Setting:
 
     def __str__(self) -> str:
         flats, made = self.landmarks.flats, self.landmarks
-        kind = "affine" if flats.affine else "linear"
         nearest: Any = "all" if made.n_nearest is None else made.n_nearest
         lines = [
             f"{self.n_clusters} clusters",
-            f"{made.n_landmarks} landmarks with {kind} flats of dimension {flats.dim}, neighbourhood "
+            f"{made.n_landmarks} landmarks with {kind_name(flats)} of dimension {flats.dim}, neighbourhood "
             f"{flats.neighborhood}, rows {'scaled to unit norm' if flats.unit else 'not scaled'}",
             f"{nearest} nearest flats describe a row, sigma {made.sigma}",
             f"eigenvectors to try: {', '.join(map(str, self.cut.n_vectors))}",

@@ -4,7 +4,14 @@ Studies are scripts in benchmarks/ whose results are kept in benchmarks/results/
 A number without a study says so.
 """
 
-# --- Flats: dimension, neighbourhood, linear or affine (search.py) ---
+# --- Clearly better (comparison.py) ---
+# One candidate is clearly better than another if the mean of paired differences exceeds this many standard errors.
+# study_partition, benchmarks/cluster_count.py, study_evidence.
+N_ERRORS = 2.0
+# Rows that share landmarks are not independent: they form about this many groups. No kept study.
+ERROR_GROUPS = 50
+
+# --- The graph: points or flats, linear or affine, whitened or not (search.py) ---
 # Dimensions of landmark flats that are tried. study_flats.
 DIMS = (2, 3, 4, 6, 9)
 # Sizes a d + b of a tight and a wide neighbourhood for flats of dimension d, and the largest size that is always
@@ -12,37 +19,24 @@ DIMS = (2, 3, 4, 6, 9)
 TIGHT = (2, 2)
 WIDE = (6, 4)
 SMALLEST_LIMIT = 8
-# Starts of k-means for each trial. No kept study.
+# Up to this many columns the graph is one of points: flats fill the space, and unit rows fill their circle or sphere.
+# study_evidence.
+LOW_COLUMNS = 3
+# From this many columns on, whitening is tried, to these powers: leading components may be common to all clusters.
+# study_evidence.
+WHITEN_COLUMNS = 20
+WHITEN = (0.5, 1.0)
+# Limits of time: starts of k-means for each trial; rows, landmarks and dimensions of the pilot that decides the kind;
+# rows and landmarks of the sample that decides the rest; landmarks that describe a row. study_regime.
 SEARCH_STARTS = 2
-# Size of the sample on which settings are compared, its landmarks, and how many of them describe a row. study_regime.
+PILOT_ROWS = 2500
+PILOT_LANDMARKS = 1000
+PILOT_DIMS = (2, 4)
 SAMPLE_ROWS = 8000
 SAMPLE_LANDMARKS = 700
 SAMPLE_NEAREST = 8
-# Fewer rows suffice to compare linear with affine flats; if that is all rows, more landmarks cost little. study_regime.
-PILOT_ROWS = 2500
-FEW_ROWS_LANDMARKS = 1000
-# Dimensions in that comparison. From PAIR_COLUMNS columns on, one pair of settings is compared first. No kept study.
-PILOT_DIMS = (2, 4)
-PAIR_COLUMNS = 20
-# Margin of modularity by which affine flats must beat linear ones; the second if the mean of the rows is at the origin.
-# study_regime.
-AFFINE_MARGIN = 0.02
-AFFINE_MARGIN_AT_ORIGIN = 0.1
-# Up to this many columns only affine flats are tried: unit rows fill their circle or sphere. choosing.
-LOW_COLUMNS = 3
-# Subtracted from the modularity of lines through the origin, which for unit rows are only directions. choosing.
-LINE_HANDICAP = 0.1
-# Up to this many columns flats of all dimensions are tried. No kept study.
-FEW_COLUMNS = 5
-# Settings whose modularities on a sample differ by less are ties; the largest dimension wins. choosing.
-DIM_TIE = 0.005
-# Ways to cut rows into parts, and the gain of separation, that show clusters of unequal size. choosing.
-MIDDLE_DRAWS = 2
-UNEVEN_MARGIN = 0.3
 
 # --- Partition: modularity or separation (partition.py) ---
-# Partitions whose modularities differ by fewer standard errors are equally good. study_partition.
-N_ERRORS = 2.0
 # Refinement: candidates of each origin that are refined on all rows, and rounds. study_partition.
 N_FINALISTS = 2
 FINAL_ROUNDS = 20
@@ -67,8 +61,6 @@ LANDMARK_REACH = 1.5
 # Nearest flats that describe a row, and how many if every row is a landmark. study_kernel.
 N_NEAREST = 5
 N_NEAREST_ALL = 8
-# Flats with larger residuals than this many medians are dropped if clusters differ in size. choosing.
-UNEVEN_TRIM = 6.0
 
 # --- Other landmarks: confidence and votes (confidence.py, consensus.py) ---
 # Further landmark sets if the first is unsure; their share of the landmarks if every row is one. choosing.
@@ -84,35 +76,34 @@ OPINION_STARTS = 2
 COIN_TOSS = 0.5
 # Weight of agreement against separation when clusterings are ranked. choosing.
 AGREEMENT_WEIGHT = 2.0
-# Mean gain of separation over several clusterings that is decisive; gain of one that calls for others. choosing.
-MEAN_MARGIN = 0.15
-DOUBTFUL_GAIN = 0.1
 
-# --- Whole flats (whole_flats.py) ---
-# Rows on which flat clusters are looked for. No kept study.
+# --- Flat, blobs or bent (structure.py) ---
+# Clusters are flat if K flats reach this share of the shortening of the description by any number of flats.
+# study_evidence.
+FLAT_SHARE = 0.75
+# Principal columns in which rows are described, and the least number of rows per column. Further columns add noise.
+# study_evidence.
+CODE_COLUMNS = 20
+ROWS_PER_COLUMN = 10
+# Up to this many columns flats may have as many directions as they like: clusters are ellipsoids. study_evidence.
+FEW_COLUMNS = 5
+# Limits of time: rows of the description; further flats that are tried; largest number of clusters for that.
 FLAT_ROWS = 2000
-# Partitions from which the search starts; how many of them show whether it is worth it; extra flats. No kept study.
-MAX_STARTS = 6
-FIRST_STARTS = 2
-MORE_FLATS = 5
-# Up to this many rows the full search runs in any case. No kept study.
-FEW_FLAT_ROWS = 1000
+MORE_FLATS = 6
+MANY_FLATS = 15
 
 # --- Number of clusters (flat_count.py, graph_count.py) ---
-# Rows and principal columns of the search. benchmarks/cluster_count.py.
+# Rows of the search. benchmarks/cluster_count.py.
 SEARCH_ROWS = 2000
-SEARCH_COLUMNS = 100
 # Dimensions and starts of the local flats at which the search begins. benchmarks/cluster_count.py.
 START_DIMS = (1, 4)
 COUNT_STARTS = 2
-# Fewer clusters win unless more shorten the description by this many standard errors. benchmarks/cluster_count.py.
-STANDARD_ERRORS = 2.0
 # Numbers whose relative modularity is this near to the largest are ties; the largest wins. choosing.
 COUNT_TIE = 0.01
 # Settings whose partitions are compared to report agreement. Reported only.
 N_COMPARED = 4
 
-# --- Evidence for the verdict (evidence.py) ---
+# --- Evidence for the verdict (comparison.py) ---
 # Rows, at least this many for each cluster; fewest and most principal columns; neighbours; starts. Limits of time.
 VERDICT_ROWS = 1000
 VERDICT_ROWS_PER_CLUSTER = 50

@@ -7,7 +7,7 @@ with the others; those that agree with it vote on the label of every row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,57 +19,10 @@ from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.thresholds import (
     AGREEMENT_WEIGHT,
-    DOUBTFUL_GAIN,
-    MEAN_MARGIN,
-    SAME_AGREEMENT,
     SURE_AGREEMENT,
 )
 from subspaces.spectral.modularity import cluster_shares, landmark_scores
-from subspaces.spectral.partition import assign, settle
 from subspaces.spectral.spectrum import AnyPsi, product
-
-
-def of_one_kind(clusterings: Sequence[Clustering]) -> list[Clustering]:
-    """Clusterings that all take the best separated partition, or none of them, by the mean gain of separation.
-
-    A single one may gain by chance. If clusters are flat, or there is nothing to choose, they stay as they are.
-    """
-    mean_gain = float(np.mean([_gain(each) for each in clusterings]))
-    if not np.isfinite(mean_gain):
-        return list(clusterings)
-    return [with_partition(each, separated=mean_gain > MEAN_MARGIN) for each in clusterings]
-
-
-def is_doubtful(clustering: Clustering) -> bool:
-    """Whether a clustering of the largest modularity nearly took a better separated, different partition."""
-    choice = clustering.choice
-    if choice is None or clustering.partition is not choice.balanced:
-        return False
-    if not DOUBTFUL_GAIN < _gain(clustering) < np.inf:
-        return False
-    other = assign(clustering.psi, clustering.spectrum, choice.density)
-    return labels_agreement(clustering.labels, other) < SAME_AGREEMENT
-
-
-def _gain(clustering: Clustering) -> float:
-    """Gain of separation over modularity; NaN if clusters are flat or there is nothing to choose."""
-    choice = clustering.choice
-    if choice is None or clustering.partition is not choice.winner:
-        return float("nan")
-    return choice.density.separation - choice.balanced.separation
-
-
-def with_partition(clustering: Clustering, *, separated: bool) -> Clustering:
-    """`clustering` with the best separated of its candidates, or with that of the largest modularity."""
-    choice, psi, spectrum = clustering.choice, clustering.psi, clustering.spectrum
-    assert choice is not None
-    wanted = choice.density if separated else choice.balanced
-    if wanted is clustering.partition:
-        return clustering
-    if separated and wanted.landmark_scores is not None:
-        wanted = replace(settle(wanted, psi, spectrum), separation=wanted.separation)
-    choice = replace(choice, winner=wanted, density=wanted if separated else choice.density)
-    return replace(clustering, choice=choice, partition=wanted, labels=assign(psi, spectrum, wanted))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,9 +52,13 @@ def rank_clusterings(clusterings: Sequence[Clustering]) -> Ranking:
 
 def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:
     """The labels `other` (n,), renamed so that clusters share as many rows as possible with those of `labels` (n,)."""
+    return np.asarray(matching(labels, other, n_clusters)[other], np.int32)
+
+
+def matching(labels: Labels, other: Labels, n_clusters: int) -> Indices:
+    """The new name (K,) of each cluster of `other` (n,), with which clusters share most rows with `labels` (n,)."""
     together = np.bincount(other.astype(np.int64) * n_clusters + labels, minlength=n_clusters**2)
-    names = linear_sum_assignment(-together.reshape(n_clusters, n_clusters))[1]
-    return np.asarray(names[other], np.int32)
+    return np.asarray(linear_sum_assignment(-together.reshape(n_clusters, n_clusters))[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, Indices, Labels, namespace, unit_rows, within_mad
-from subspaces.flats.flats import Flats
+from subspaces.flats.coded import CodedClusters
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, modularity
 from subspaces.spectral.spectrum import AnyPsi, Spectrum, embed, product
@@ -35,7 +35,7 @@ class Partition:
     origin: str = "k-means"
     modularity: float = float("nan")
     separation: float = float("nan")
-    flats: tuple[Flats, ...] | None = None  # (K,), if clusters are flat as a whole: rows take the nearest
+    flats: CodedClusters | None = None  # if clusters are flat as a whole, rows take the nearest flat
 
 
 def assign(psi: AnyPsi, spectrum: Spectrum, partition: Partition) -> Labels:

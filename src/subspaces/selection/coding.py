@@ -1,0 +1,57 @@
+"""Comparison of descriptions of the same rows by flats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from subspaces._core.arrays import Array
+from subspaces._core.pca import principal_directions
+from subspaces.flats.description import Code
+from subspaces.flats.thresholds import MAX_DIM_SHARE
+from subspaces.selection.comparison import clearly_positive
+from subspaces.selection.thresholds import (
+    CODE_COLUMNS,
+    FEW_COLUMNS,
+    FLAT_SHARE,
+    ROWS_PER_COLUMN,
+)
+
+
+def code_directions(rows: Array, *, affine: bool = True) -> Array:
+    """The principal columns (q, c) of rows (m, q) in which clusters are encoded: few, because others add noise."""
+    n, q = rows.shape
+    count = min(q, CODE_COLUMNS, max(2, n // ROWS_PER_COLUMN))
+    if count == q:
+        return np.eye(q, dtype=rows.dtype)
+    mean = rows.mean(axis=0, dtype=np.float64) if affine else np.zeros(q)
+    return principal_directions(rows, mean, count).astype(rows.dtype)
+
+
+def spread(code: Code) -> float:
+    """Mean share of the columns that flats use; directions that save little count twice, they bend."""
+    used = [2 * cell.basis.shape[1] - cell.dim for cell in code.cells if cell]
+    return float(np.mean(used)) / code.space.rows.shape[1] if used else np.inf
+
+
+def is_low_dimensional(code: Code) -> bool:
+    """Whether flats use few of the columns; with few columns in all there is no difference."""
+    return code.space.rows.shape[1] <= FEW_COLUMNS or spread(code) <= MAX_DIM_SHARE
+
+
+def is_described(code: Code, one: float, least: float) -> bool:
+    """Whether flats describe the rows: few directions, and most of the shortening that any number of flats reaches.
+
+    `one` and `least` are the lengths with one flat and with the best number.
+    """
+    return all(code.cells) and is_low_dimensional(code) and shortening(code, one, least) >= FLAT_SHARE
+
+
+def shortening(code: Code, one: float, least: float) -> float:
+    """The share of the shortening from `one` flat to the `least` length that a code reaches; 0 if it is longer."""
+    return (one - code.length) / (one - least) if code.length < one else 0.0
+
+
+def clearly_longer(code: Code, shortest: Code) -> bool:
+    """Whether a code of the same rows is clearly longer, compared row by row."""
+    flats = (code.overheads.sum() - shortest.overheads.sum()) / len(code.chosen)
+    return clearly_positive(code.row_lengths - shortest.row_lengths, offset=float(flats))
