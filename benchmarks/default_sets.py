@@ -9,8 +9,8 @@ from typing import Any
 
 import accuracy
 import choosing
+import known_data
 import numpy as np
-import study_evidence
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_wine
 from sklearn.mixture import GaussianMixture
@@ -49,7 +49,7 @@ class Relative:
         if self.max_rows and len(X) > self.max_rows:
             index = np.sort(np.random.RandomState(seed).permutation(len(X))[: self.max_rows])
             X, y = X[index], y[index]
-        return (study_evidence.leading(X, max(30, 4 * n_clusters)) if self.leading else X), y
+        return (known_data.leading(X, max(30, 4 * n_clusters)) if self.leading else X), y
 
 
 def published_ssc(k: int, seed: int) -> SSC:
@@ -145,8 +145,8 @@ def _structureless() -> Iterator[tuple[str, DataSet]]:
         yield f"none {name}", DataSet("none", _studied(name), 3, 10, 0)
     shuffled = {
         "wine": (lambda: load_wine(return_X_y=True), 3),
-        "cancer": (lambda: study_evidence.load("cancer std", 0), 2),
-        "digits": (lambda: study_evidence.load("digits", 0), 10),
+        "cancer": (lambda: known_data.load("cancer std", 0), 2),
+        "digits": (lambda: known_data.load("digits", 0), 10),
         "pendigits": (load_pendigits, 10),
     }
     for name, (load, n_clusters) in shuffled.items():
@@ -162,7 +162,7 @@ def _drawn(spec: Any) -> Callable[[int], Rows]:
 
 
 def _studied(name: str) -> Callable[[int], Rows]:
-    return lambda seed: study_evidence.load(name, seed)
+    return lambda seed: known_data.load(name, seed)
 
 
 def _resampled(load: Callable[[int], Rows]) -> Callable[[int], Rows]:

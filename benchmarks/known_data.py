@@ -1,6 +1,7 @@
 """Data with known classes, and data without clusters, for studies: `load(name, seed)` returns rows and classes.
 
-Real data are read from the folder SUBSPACES_DATA. Classes are -1 for outliers; data without clusters have None.
+Real data are read from the folder SUBSPACES_DATA. Classes are -1 for outliers. Data whose name begins with one of
+`WITHOUT_CLUSTERS` have random classes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 DATA = Path(os.environ.get("SUBSPACES_DATA", "."))
+WITHOUT_CLUSTERS = ("noise", "uniform", "shuffled")
 
 
 def load(name, seed):
@@ -59,9 +61,10 @@ def _motion(rest, seed, rng):
 
 
 def _table(rest, seed, rng):
+    """table FILE NAME [std]: at most 3,000 rows of a table in an archive."""
     with np.load(rest[0], allow_pickle=False) as archive:
         x, y = archive[f"X_{rest[1]}"].astype(float), archive[f"y_{rest[1]}"]
-    return standardised(x) if "std" in rest else x, y
+    return drawn(standardised(x) if "std" in rest else x, y, 3000, rng)
 
 
 def _mnist(rest, seed, rng):
@@ -96,20 +99,22 @@ def _scikit_learn(name):
     return load_one
 
 
-def _blobs(rest, seed, rng):
-    """blobs COUNT COLUMNS SPREAD"""
-    from sklearn.datasets import make_blobs
+def _blobs(count, columns, spread, box=10):
+    """Round clusters with centres in a cube."""
 
-    count, columns, spread = int(rest[0]), int(rest[1]), float(rest[2])
-    box = (-12, 12) if count > 10 else (-10, 10)
-    return make_blobs(
-        max(600, 100 * count),
-        centers=count,
-        n_features=columns,
-        cluster_std=spread,
-        center_box=box,
-        random_state=seed,
-    )
+    def load_one(rest, seed, rng):
+        from sklearn.datasets import make_blobs
+
+        return make_blobs(
+            max(600, 100 * count),
+            centers=count,
+            n_features=columns,
+            cluster_std=spread,
+            center_box=(-box, box),
+            random_state=seed,
+        )
+
+    return load_one
 
 
 def _aniso(rest, seed, rng):
@@ -172,34 +177,30 @@ def _make_motions(rest, seed, rng):
 
 
 def _noise(rest, seed, rng):
-    """noise KIND: rows without clusters."""
-    kind = rest[0]
-    if kind == "normal":
-        return rng.normal(size=(600, 10)), None
-    if kind == "plane":
-        return rng.normal(size=(600, 2)), None
-    if kind == "square":
-        return rng.uniform(size=(600, 2)), None
-    if kind == "uniform":
-        return rng.uniform(size=(600, 10)), None
-    if kind == "correlated":
-        return rng.normal(size=(600, 12)) @ rng.normal(size=(12, 12)), None
-    if kind == "flat":
-        return rng.normal(size=(600, 3)) @ rng.normal(size=(3, 12)) + 0.05 * rng.normal(size=(600, 12)), None
-    if kind == "heavy":
-        return rng.standard_t(3, size=(600, 8)), None
-    if kind == "skewed":
-        return rng.lognormal(size=(600, 6)), None
-    if kind == "scales":
-        return rng.normal(size=(600, 8)) * 10.0 ** rng.uniform(-2, 2, 8), None
-    return rng.normal(size=(60, 30)), None  # few rows of many columns
+    """noise [KIND]: rows without clusters."""
+    x = NOISE[rest[0] if rest else "normal"](rng)
+    return x, rng.randint(3, size=len(x))
+
+
+NOISE = {
+    "normal": lambda rng: rng.normal(size=(600, 10)),
+    "uniform": lambda rng: rng.uniform(size=(600, 10)),
+    "plane": lambda rng: rng.normal(size=(600, 2)),
+    "square": lambda rng: rng.uniform(size=(600, 2)),
+    "correlated": lambda rng: rng.normal(size=(600, 12)) @ rng.normal(size=(12, 12)),
+    "flat": lambda rng: rng.normal(size=(600, 3)) @ rng.normal(size=(3, 12)) + 0.05 * rng.normal(size=(600, 12)),
+    "heavy": lambda rng: rng.standard_t(3, size=(600, 8)),
+    "skewed": lambda rng: rng.lognormal(size=(600, 6)),
+    "scales": lambda rng: rng.normal(size=(600, 8)) * 10.0 ** rng.uniform(-2, 2, 8),
+    "few": lambda rng: rng.normal(size=(60, 30)),
+}
 
 
 def _shuffled(rest, seed, rng):
     """The columns of other data, each in a random order of its own; principal columns if there are many."""
-    x, _ = load(" ".join(rest), seed)
+    x, y = load(" ".join(rest), seed)
     x = leading(x, 40) if x.shape[1] > 100 else np.asarray(x, float)
-    return np.column_stack([rng.permutation(column) for column in x.T]), None
+    return np.column_stack([rng.permutation(column) for column in x.T]), rng.permutation(y)
 
 
 LOADERS = {
@@ -212,7 +213,11 @@ LOADERS = {
     "wine": _scikit_learn("wine"),
     "cancer": _scikit_learn("breast_cancer"),
     "digits": _scikit_learn("digits"),
-    "blobs": _blobs,
+    "blobs2": _blobs(5, 2, 1.0),
+    "blobs10": _blobs(5, 10, 2.0),
+    "overlapping": _blobs(4, 2, 2.5),
+    "gauss15": _blobs(15, 2, 0.6, box=12),
+    "gauss50": _blobs(50, 2, 0.6, box=12),
     "aniso": _aniso,
     "moons": _moons,
     "circles": _circles,
@@ -221,5 +226,6 @@ LOADERS = {
     "sub": _sub,
     "make_motions": _make_motions,
     "noise": _noise,
+    "uniform": lambda rest, seed, rng: _noise(["uniform"], seed, rng),
     "shuffled": _shuffled,
 }

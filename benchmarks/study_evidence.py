@@ -15,7 +15,6 @@ import json
 import os
 import time
 import warnings
-import zlib
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -24,28 +23,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import numpy as np
+from known_data import leading, load, motion_names
 
 warnings.filterwarnings("ignore")
-
-DATA = Path(os.environ.get("SUBSPACES_DATA", "."))
-
-
-def whiten(x):
-    return (x - x.mean(0)) / np.maximum(x.std(0), 1e-12)
-
-
-def drawn(x, y, n, rng):
-    index = rng.permutation(len(x))[:n]
-    return x[index], y[index]
 
 
 def tasks():
     """Names of data sets: (name, seeds)."""
-    names = {}
-    with np.load(DATA / "motions.npz") as archive:
-        for key in archive.files:
-            if key.startswith("X_"):
-                names[f"motion {key[2:]}"] = 1
+    names = dict.fromkeys(motion_names(), 1)
     for digits in ("17", "49", "248", "368", "25789", "123456789", "0123456789"):
         names[f"mnist {digits}"] = 2
     names |= {"pendigits": 3, "faces 8 raw": 4, "faces 8 drop2": 4, "faces 38 raw": 1}
@@ -61,100 +46,11 @@ def tasks():
     return [(name, seed) for name, seeds in names.items() for seed in range(seeds)]
 
 
-def load(name, seed):
-    from sklearn import datasets as sk
-
-    from subspaces import datasets as ours
-
-    rng = np.random.RandomState(1000 + seed + zlib.crc32(name.encode()) % 10000)
-    word, *rest = name.split()
-    if word == "motion":
-        with np.load(DATA / "motions.npz") as archive:
-            return archive[f"X_{rest[0]}"].astype(float), archive[f"y_{rest[0]}"]
-    if word == "mnist":
-        with np.load(DATA / "mnist.npz") as archive:
-            x, y = archive["X_train"], archive["y_train"]
-        keep = np.isin(y, [int(c) for c in rest[0]])
-        x, y = drawn(x[keep], y[keep], 4000, rng)
-        return x.astype(np.float32), y
-    if word == "pendigits":
-        with np.load(DATA / "pendigits.npz") as archive:
-            return drawn(archive["X_train"].astype(float), archive["y_train"], 5000, rng)
-    if word == "faces":
-        with np.load(DATA / "yaleb_48x42.npz") as archive:
-            x, y = archive["X"].astype(np.float32), archive["y"]
-        people = rng.permutation(np.unique(y))[: int(rest[0])]
-        keep = np.isin(y, people)
-        x, y = x[keep], y[keep]
-        if rest[1] == "drop2":
-            u, s, _ = np.linalg.svd(x - x.mean(0), full_matrices=False)
-            x = (u * s)[:, 2:200]
-        return x, y
-    if word in ("iris", "wine", "cancer"):
-        x, y = {"iris": sk.load_iris, "wine": sk.load_wine, "cancer": sk.load_breast_cancer}[word](return_X_y=True)
-        return (whiten(x) if rest[0] == "std" else x), y
-    if word == "digits":
-        return sk.load_digits(return_X_y=True)
-    if word == "blobs2":
-        return sk.make_blobs(600, centers=5, n_features=2, cluster_std=1.0, random_state=seed)
-    if word == "blobs10":
-        return sk.make_blobs(600, centers=5, n_features=10, cluster_std=2.0, random_state=seed)
-    if word == "aniso":
-        x, y = sk.make_blobs(600, centers=3, random_state=170 + seed)
-        return x @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
-    if word == "moons":
-        return sk.make_moons(600, noise=0.06, random_state=seed)
-    if word == "circles":
-        return sk.make_circles(600, noise=0.05, factor=0.5, random_state=seed)
-    if word == "rings3":
-        t = rng.uniform(0, 2 * np.pi, 900)
-        y = np.repeat(np.arange(3), 300)
-        x = np.c_[np.cos(t) * (1 + y), np.sin(t) * (1 + y), 0.3 * y] + 0.05 * rng.normal(size=(900, 3))
-        return x, y
-    if word in ("gauss15", "gauss50"):
-        k = int(word[5:])
-        return sk.make_blobs(100 * k, centers=k, n_features=2, cluster_std=0.6, center_box=(-12, 12), random_state=seed)
-    if word == "angle":
-        a = np.deg2rad(float(rest[0]))
-        base = np.linalg.qr(rng.normal(size=(20, 9)))[0]
-        parts = []
-        for k in range(3):
-            own = np.cos(a) * base[:, :3] + np.sin(a) * base[:, 3 * k : 3 * k + 3] if k else base[:, :3]
-            own = np.linalg.qr(own)[0]
-            parts.append(rng.normal(size=(200, 3)) @ own.T)
-        return np.concatenate(parts) + 0.02 * rng.normal(size=(600, 20)), np.repeat(np.arange(3), 200)
-    if word == "sub" and rest[0].isdigit():
-        dims = tuple(int(c) for c in rest[0])
-        x, y = ours.make_subspaces(dims, 10, noise=0.05, outliers=int(rest[2]) / 100, random_state=seed)
-        return x, y
-    if name == "sub affine":
-        return ours.make_subspaces((2, 3, 3), 10, affine=True, noise=0.03, random_state=seed)
-    if name == "sub uneven20":
-        x, y = ours.make_subspaces((3, 3), 10, points_per_subspace=1000, noise=0.05, random_state=seed)
-        keep = (y == 0) | ((y == 1) & (np.cumsum(y == 1) <= 50))
-        return x[keep], y[keep]
-    if name == "sub noisy":
-        return ours.make_subspaces((3, 3, 3), 15, noise=0.2, random_state=seed)
-    if word == "make_motions":
-        return ours.make_motions(3, random_state=seed)[:2]
-    if word == "noise":
-        return rng.normal(size=(600, 10)), rng.randint(3, size=600)
-    return rng.uniform(size=(600, 10)), rng.randint(3, size=600)
-
-
 def accuracy(truth, found):
     from subspaces.metrics import clustering_accuracy
 
     keep = truth >= 0
     return float(clustering_accuracy(truth[keep], np.asarray(found)[keep]))
-
-
-def leading(x, count):
-    x = np.asarray(x, float) - np.mean(x, axis=0, dtype=float)
-    if x.shape[1] <= count:
-        return x
-    u, s, _ = np.linalg.svd(x, full_matrices=False)
-    return (u * s)[:, :count]
 
 
 def candidates(x, k, seed):
