@@ -56,6 +56,24 @@ class TestRunFolder:
         assert "against the truth: accuracy" in captured.out
         assert str(folder / "report.html") in captured.out
 
+    @pytest.mark.parametrize("method", ["fls", "kflats"])
+    def test_the_verdict_is_the_same_everywhere(self, rows, tmp_path, capsys, method):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--method", method, "--out", "run"]) == 0
+        printed = capsys.readouterr().out
+        run = json.loads((tmp_path / "run" / "run.json").read_text())["fit"]["verdict"]
+        assert "Reliable. The clusters are flat subspaces.\n- " in printed
+        assert all(f"- {reason}" in printed for reason in run["reasons"])
+        page = (tmp_path / "run" / "report.html").read_text()
+        assert all(f"<li>{reason}</li>" in page for reason in run["reasons"])
+        if method == "fls":
+            assert load("run").verdict_.to_dict() == run
+
+    def test_verdict_without_a_report(self, rows, capsys):
+        for method, known in (("fls", True), ("lbf", False)):
+            words = ["-k", "2", "--method", method, "--no-report", "--out", f"run-{method}", "--json"]
+            assert cli.main(["fit", "rows.npy", *words]) == 0
+            assert (json.loads(capsys.readouterr().out)["fit"]["verdict"] is not None) is known
+
     def test_what_run_json_records(self, rows, tmp_path):
         assert cli.main(["fit", "rows.csv", "-k", "2", "--truth", "kind", "--seed", "5", "--out", "run", "-q"]) == 0
         import hashlib
@@ -348,6 +366,9 @@ class TestLargerThanMemory:
 
 class Page:
     """A report without content."""
+
+    def __init__(self):
+        self.data = {"verdict": {}}
 
     def to_html(self):
         return "<!doctype html>"

@@ -108,26 +108,38 @@ def test_every_estimator(name):
 
 
 def test_verdict_on_good_and_on_random_clusters():
-    good = describe(fitted(KFlats(2, n_init=2, random_state=0)), X, truth=Y, n_stability=2).data["verdict"]
-    assert good["level"] == "good"
-    assert "2 fits with other seeds agree" in good["text"]
+    good = describe(fitted(KFlats(2, n_init=2, random_state=0)), X, truth=Y, n_stability=2).data
+    assert (good["verdict"]["trust"], good["verdict"]["level"]) == ("reliable", "good")
+    texts = {box["name"]: box["text"] for box in good["evidence"]}
+    assert "2 fits with other seeds" in texts["Stability over seeds"]
     noise = np.random.RandomState(0).standard_normal((300, 8))
     bad = describe(fitted(FLS(4, random_state=0), noise), noise, n_stability=2).data["verdict"]
-    assert bad["level"] == "poor"
-    assert bad["text"].startswith("Do not rely on these 4 clusters: ")
+    assert (bad["structure"], bad["level"]) == ("none", "poor")
+    assert bad["text"].startswith("Unreliable. No separate clusters")
 
 
-def test_stable_clusters_are_only_fair_if_classes_differ(flats):
+def test_the_verdict_of_fls_is_shown_as_it_is():
+    model = FLS(2, random_state=0).fit(X)
+    for index in (slice(None), slice(0, 40)):
+        data = describe(model, X[index], labels=model.labels_[index], n_stability=0).data["verdict"]
+        assert {name: data[name] for name in model.verdict_.to_dict()} == model.verdict_.to_dict()
+    other = describe(model, X, labels=1 - model.labels_, n_stability=0).data["verdict"]
+    assert other["evidence"]["n_rows"] == len(X)
+    random = np.random.RandomState(0).randint(2, size=len(X))
+    assert describe(model, X, labels=random, n_stability=0).data["verdict"]["trust"] != "reliable"
+
+
+def test_known_classes_add_a_sentence_to_the_verdict(flats):
     other = np.random.RandomState(1).randint(2, size=len(X))
     verdict = describe(flats, X, truth=other, n_stability=1).data["verdict"]
-    assert verdict["level"] == "fair"
+    assert verdict["trust"] == describe(flats, X, n_stability=1).data["verdict"]["trust"]
     assert "for only" in verdict["text"]
 
 
-def test_verdict_is_neutral_without_refits(flats):
+def test_without_refits(flats):
     data = describe(flats, X, n_stability=0).data
     assert data["stability"] is None
-    assert data["verdict"]["level"] == "neutral"
+    assert data["verdict"]["evidence"]["seeds"] is None
     assert data["clusters"][0]["kept"] is None
     with pytest.raises(ValueError, match="n_stability=-1"):
         describe(flats, X, n_stability=-1)
@@ -213,10 +225,10 @@ def test_too_few_rows_or_clusters_are_not_good():
     rows = np.repeat([[0.0, 0, 0], [5, 5, 5]], [40, 3], axis=0) + 0.01 * np.random.RandomState(0).normal(size=(43, 3))
     small = describe(KFlats(2, subspace_dim=1, random_state=0).fit(rows), rows, labels=np.repeat([0, 1], [40, 3])).data
     assert small["verdict"]["level"] != "good"
-    assert "fewer than 5 rows" in small["verdict"]["text"]
+    assert "fewer than 5 rows" in " ".join(small["verdict"]["reasons"])
     alone = describe(KFlats(1, subspace_dim=1, random_state=0).fit(rows), rows).data
     assert alone["verdict"]["level"] != "good"
-    assert "only one cluster" in alone["verdict"]["text"]
+    assert "only one cluster" in alone["verdict"]["reasons"][0]
 
 
 def test_row_numbers():

@@ -71,7 +71,8 @@ def fit_into(folder: Path, job: Job, prepared: Prepared, console: Console) -> di
         if options["report"]:
             console.stage("report", whole=True)
             so_far = {**document, **_so_far(console, job.began)}
-            write_report(folder / "report.html", job.model, prepared, labels, so_far, console)
+            verdict = write_report(folder / "report.html", job.model, prepared, labels, so_far, console)
+            document["fit"]["verdict"] = document["fit"]["verdict"] or verdict
     console.stage("finishing")
     document |= _so_far(console, job.began)
     document["files"] = sorted(path.name for path in folder.iterdir() if path.name in RUN_FILES)

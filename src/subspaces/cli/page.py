@@ -16,7 +16,7 @@ from subspaces.cli.errors import one_line_of, write_traceback
 from subspaces.cli.record import versions
 from subspaces.cli.rows import Prepared, sample
 from subspaces.rows import RowSource
-from subspaces.show.report import Run, describe
+from subspaces.show.report import Report, Run, describe
 
 
 def write_report(
@@ -26,10 +26,11 @@ def write_report(
     labels: NDArray[Any],
     document: Mapping[str, Any],
     console: Console,
-) -> None:
-    """Write the report of a run. If that fails, warn: the labels are worth more than the page."""
+) -> dict[str, Any] | None:
+    """Write the report of a run; returns its verdict. If that fails, warn: the labels are worth more than the page."""
     try:
-        write_whole(path, page(model, prepared, labels, document))
+        made = page(model, prepared, labels, document)
+        write_whole(path, made.to_html())
     except UserFileError:
         raise
     except UserError as error:
@@ -40,10 +41,13 @@ def write_report(
         console.warn(
             f"the report could not be made, because of a bug in subspaces: {type(error).__name__}: {error}{place}"
         )
+    else:
+        return {name: value for name, value in made.data["verdict"].items() if name not in ("level", "text")}
+    return None
 
 
-def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping[str, Any]) -> str:
-    """The report as HTML; of a sample if rows are not in memory."""
+def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping[str, Any]) -> Report:
+    """The report; of a sample if rows are not in memory."""
     table = prepared.table
     index, rows = sample(prepared, document["seed"])
     chosen: Any = slice(None) if index is None else index
@@ -84,4 +88,4 @@ def page(model: Any, prepared: Prepared, labels: NDArray[Any], document: Mapping
         image_shape=table.image_shape,
         run=run,
         random_state=document["seed"],
-    ).to_html()
+    )

@@ -91,7 +91,7 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
     n_clusters = int(getattr(model, "n_clusters_", None) or model.n_clusters)
     sizes, outliers = cluster_sizes(labels, n_clusters)
     dims = cluster_dims(model)
-    choice = getattr(model, "choice_", None)
+    choice, verdict = getattr(model, "choice_", None), getattr(model, "verdict_", None)
     return {
         "n_clusters": n_clusters,
         "sizes": sizes,
@@ -100,6 +100,7 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
         "columns": int(model.n_features_in_),
         "agreement": plain(getattr(model, "agreement_", None)),
         "choice": None if choice is None else choice.to_dict(),
+        "verdict": None if verdict is None else verdict.to_dict(),
     }
 
 

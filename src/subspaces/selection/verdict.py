@@ -165,10 +165,11 @@ def _objections(e: Evidence, structure: str) -> list[Objection]:
         return [Objection("There is only one cluster, so there is nothing to compare it with.")]
     if structure == NONE:
         return [
+            *filter(None, [_small(e)]),
             Objection(
                 f"{e.n_clusters} clusters describe the rows hardly better than they describe columns shuffled "
                 "independently."
-            )
+            ),
         ]
     by_flats = [_bent(e), _rival(e), _joinable(e), _other_count(e) if 0 in e.dims else None]
     by_graph = [_unlike_points(e), _other_count(e), _unstable(e)]

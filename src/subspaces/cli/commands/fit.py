@@ -154,8 +154,9 @@ def _repeated(options: Mapping[str, Any]) -> Path | None:
 
 
 def _summary(document: Mapping[str, Any], method: Method, out: Path) -> str:
-    """Sizes and dimensions of clusters, their reliability, and the paths of the results."""
+    """Sizes and dimensions of clusters, the verdict on them, and the paths of the results."""
     from subspaces.cli import results
+    from subspaces.selection.verdict import verdict_of
 
     found, rows = document["fit"], document["rows"]
     count = found["n_clusters"]
@@ -166,8 +167,8 @@ def _summary(document: Mapping[str, Any], method: Method, out: Path) -> str:
         results.clusters_text(found),
         "",
     ]
-    if found["agreement"] is not None:
-        lines.append(results.agreement_text(found["agreement"]))
+    if found["verdict"] is not None:
+        lines += [str(verdict_of(found["verdict"])), ""]
     if document["scores"] is not None:
         lines.append(results.scores_text(document["scores"]))
     place = out.absolute()

@@ -55,7 +55,7 @@ def report(**options: Any) -> None:
         prepared, labels = _rows(past, reading, folder, console)
         console.stage("report", whole=True)
         document = {"stages": [], "peak_memory": None, "warnings": [], "notes": [], **past.document}
-        write_whole(out, page(past.model, prepared, labels, document))
+        write_whole(out, page(past.model, prepared, labels, document).to_html())
     if options["json"]:
         print_json({"report": str(out.absolute())})
     else:

@@ -1,4 +1,4 @@
-"""The verdict of a report: how reliable the clusters are, and the evidence for it."""
+"""The evidence of a report, one box for each figure: what it measures, its value, and whether it is good."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from subspaces.selection import Evidence, Verdict
+from subspaces.selection.thresholds import CLEAR_GAIN, CONFIRMED, COUNT_GAIN
+from subspaces.selection.verdict import FLAT
 from subspaces.show.report.clusters import ClusterFacts
 from subspaces.show.report.subject import Subject
 from subspaces.show.report.thresholds import (
@@ -15,185 +18,125 @@ from subspaces.show.report.thresholds import (
     MANY_ROWS,
     POOR_AGREEMENT,
     SMALL_ANGLE,
-    SMALL_CLUSTER,
 )
+from subspaces.show.report.verdict import percent
 
 GOOD, FAIR, POOR, NEUTRAL = "good", "fair", "poor", "neutral"
-
-OPENINGS = {
-    GOOD: "{clusters} look reliable",
-    FAIR: "Use {clusters} with care",
-    POOR: "Do not rely on {clusters}",
-    NEUTRAL: "The stability of {clusters} with other seeds was not tested",
-}
+Box = dict[str, Any]
 
 
-def verdict(
+def evidence_boxes(
     subject: Subject,
     facts: ClusterFacts,
+    verdict: Verdict,
     *,
     eigenvalues: dict[str, Any] | None,
     stability: dict[str, Any] | None,
-    truth: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """The level, one or two sentences, and a list of evidence.
-
-    The level depends mainly on reproducibility: the agreement between landmarks and between seeds. If neither is known,
-    the level is neutral. Reproducible clusters can still be wrong, so the level is at most fair if many rows are nearer
-    to another flat, if known classes differ, or if there are too few rows or clusters to judge.
-    """
-    evidence = [
-        each
-        for each in (
-            _agreement(subject, stability),
-            _stability(stability),
-            _confidence(subject),
-            _separation(facts),
-            _gap(eigenvalues),
-            _angles(facts),
-        )
-        if each is not None
+) -> list[Box]:
+    """The figures of the verdict first, then those about rows, flats and eigenvalues."""
+    boxes = [
+        _agreement(verdict.evidence),
+        _stability(stability),
+        _gain(verdict.evidence),
+        _rival(verdict),
+        _points(verdict),
+        _kmeans(verdict.evidence),
+        _count(verdict),
+        _confidence(subject),
+        _separation(facts),
+        _gap(eigenvalues),
+        _angles(facts),
     ]
-    reasons = [(FAIR, each) for each in _too_little(subject)]
-    reasons += [(each.pop("vote"), each.pop("reason")) for each in evidence]
-    votes = [vote for vote, _ in reasons]
-    level = NEUTRAL
-    if _repeats(subject, stability):
-        level = POOR if POOR in votes else FAIR if FAIR in votes or _differs(truth) else GOOD
-    count = int((subject.sizes > 0).sum())
-    text = OPENINGS[level].format(clusters=f"these {count} clusters" if count != 1 else "this single cluster")
-    text = text[0].upper() + text[1:] + _because(reasons) + "."
-    if truth is not None:
-        accuracy = truth["scores"][0]["value"]
-        only = "only " if _differs(truth) else ""
-        text += f" They match the {truth['n_classes']} known classes for {only}{_percent(accuracy)} of the rows."
-    return {"level": level, "text": text, "evidence": evidence}
+    return [box for box in boxes if box is not None]
 
 
-def _too_little(subject: Subject) -> list[str]:
-    """Reasons why there is too little data for a good verdict."""
-    filled = subject.sizes[subject.sizes > 0]
-    if len(filled) < 2:
-        return ["there is only one cluster, so that there is nothing to compare it with"]
-    found = []
-    if len(filled) < subject.n_clusters:
-        found.append(f"only {len(filled)} of {subject.n_clusters} clusters have rows")
-    if filled.min() < SMALL_CLUSTER:
-        found.append(f"the smallest cluster has fewer than {SMALL_CLUSTER} rows")
-    return found
-
-
-def _repeats(subject: Subject, stability: dict[str, Any] | None) -> bool:
-    """Whether the agreement of landmarks or of seeds is known."""
-    return hasattr(subject.model, "agreement_") or bool(stability and stability["mean"] is not None)
-
-
-def _differs(truth: dict[str, Any] | None) -> bool:
-    return truth is not None and truth["scores"][0]["value"] < GOOD_AGREEMENT
-
-
-def _because(reasons: list[tuple[str, str]]) -> str:
-    """Reasons against the clusters, then reasons for them."""
-    against = ", and ".join(reason for vote, reason in reasons if reason and vote != GOOD)
-    for_them = ", and ".join(reason for vote, reason in reasons if reason and vote == GOOD)
-    if against and for_them:
-        return f": {against}, although {for_them}"
-    return f": {against or for_them}" if against or for_them else ""
-
-
-def own_warnings(subject: Subject) -> list[str]:
-    """Warnings shown below the verdict."""
-    found = []
-    empty = np.flatnonzero(subject.sizes == 0)
-    if len(empty):
-        found.append(f"{_clusters(empty)} empty: fewer clusters were found than requested.")
-    small = np.flatnonzero((subject.sizes > 0) & (subject.sizes < SMALL_CLUSTER))
-    if len(small):
-        found.append(f"{_clusters(small, 'has', 'have')} fewer than {SMALL_CLUSTER} rows, too few to judge.")
-    outliers = float((subject.labels < 0).mean())
-    if outliers > MANY_ROWS:
-        found.append(f"{_percent(outliers)} of the rows are labelled as outliers and are in no cluster.")
-    return found
-
-
-def _clusters(which: Any, verb: str = "is", verbs: str = "are") -> str:
-    names = ", ".join(str(k) for k in which[:8]) + (" and more" if len(which) > 8 else "")
-    return f"Cluster {names} {verb}" if len(which) == 1 else f"Clusters {names} {verbs}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
-
-
-def _evidence(name: str, value: str, level: str, text: str, *, vote: str = NEUTRAL, reason: str = "") -> dict[str, Any]:
-    """A piece of evidence, its `vote` on the level, and the reason quoted in the verdict."""
-    return {"name": name, "value": value, "level": level, "text": text, "vote": vote, "reason": reason}
+def _box(name: str, value: str, level: str, text: str) -> Box:
+    return {"name": name, "value": value, "level": level, "text": text}
 
 
 def _graded(score: float) -> str:
     return GOOD if score >= GOOD_AGREEMENT else FAIR if score >= POOR_AGREEMENT else POOR
 
 
-def _agreement(subject: Subject, stability: dict[str, Any] | None) -> dict[str, Any] | None:
-    score = getattr(subject.model, "agreement_", None)
-    if score is None or subject.n_clusters < 2:
+def _agreement(e: Evidence) -> Box | None:
+    if e.landmarks is None or e.n_clusters < 2:
         return None
-    level = vote = _graded(score)
-    if stability and stability["mean"] is not None:
-        # The agreement may come from halves of the landmarks, which do worse than all of them. Refits test all.
-        vote = {GOOD: GOOD, FAIR: NEUTRAL, POOR: FAIR}[level]
-    words = {
-        GOOD: "other landmarks give the same clusters",
-        FAIR: "other landmarks give partly different clusters",
-        POOR: "other landmarks give different clusters",
-    }[level]
-    return _evidence(
-        "Agreement of landmarks",
-        f"{score:.2f}",
-        level,
-        "Agreement of the clusters found with other landmarks, or with half of them: 1 is equal, 0 is chance level.",
-        vote=vote,
-        reason=f"{words} (agreement {score:.2f})" if vote != NEUTRAL else "",
-    )
+    text = "Agreement of the clusters found with other landmarks, or with half of them: 1 is equal, 0 is chance level."
+    return _box("Agreement of landmarks", f"{e.landmarks:.2f}", _graded(e.landmarks), text)
 
 
-def _stability(stability: dict[str, Any] | None) -> dict[str, Any] | None:
+def _stability(stability: dict[str, Any] | None) -> Box | None:
     if stability is None or stability["mean"] is None:
         return None
     mean, count = stability["mean"], len(stability["fits"])
-    level = _graded(mean)
     fits = f"{count} fits with other seeds" if count > 1 else "a fit with another seed"
-    words = {GOOD: "agree", FAIR: "agree partly", POOR: "disagree"}[level]
-    if count == 1:
-        words = {GOOD: "agrees", FAIR: "agrees partly", POOR: "disagrees"}[level]
-    return _evidence(
-        "Stability over seeds",
-        f"{mean:.2f}",
-        level,
+    text = (
         f"Mean adjusted Rand index of {fits} on random subsets of the rows: 1 is equal, 0 is chance level. The lowest "
-        f"is {stability['lowest']:.2f}.",
-        vote=level,
-        reason=f"{fits} {words} (adjusted Rand index {mean:.2f})",
+        f"is {stability['lowest']:.2f}."
     )
+    return _box("Stability over seeds", f"{mean:.2f}", _graded(mean), text)
 
 
-def _confidence(subject: Subject) -> dict[str, Any] | None:
+def _gain(e: Evidence) -> Box | None:
+    if e.gain is None or e.shuffled_gain is None:
+        return None
+    more = e.gain - e.shuffled_gain
+    text = (
+        f"Nats a row by which {e.n_clusters} flats describe the rows more shortly than one. If columns are shuffled "
+        f"independently, it is {e.shuffled_gain:.2f}."
+    )
+    return _box("Gain over one cluster", f"{e.gain:.2f}", GOOD if more >= CLEAR_GAIN else NEUTRAL, text)
+
+
+def _rival(verdict: Verdict) -> Box | None:
+    e = verdict.evidence
+    if e.flats is None:
+        return None
+    text = f"Agreement of the clusters with the shortest description by {e.n_clusters} flats that starts at them."
+    if e.rival is not None:
+        text += f" The shortest description by other clusters is {e.rival:.2f} nats a row longer."
+    decides = verdict.structure == FLAT or e.flats >= CONFIRMED
+    return _box("Described by flats", f"{e.flats:.2f}", _graded(e.flats) if decides else NEUTRAL, text)
+
+
+def _points(verdict: Verdict) -> Box | None:
+    e = verdict.evidence
+    if e.points is None:
+        return None
+    text = "Agreement with spectral clustering of the graph of nearest neighbours, which finds connected clusters."
+    decides = verdict.structure != FLAT or e.points >= CONFIRMED
+    return _box("Nearest neighbours", f"{e.points:.2f}", _graded(e.points) if decides else NEUTRAL, text)
+
+
+def _kmeans(e: Evidence) -> Box | None:
+    if e.kmeans is None:
+        return None
+    return _box("Same as k-means", f"{e.kmeans:.2f}", NEUTRAL, "Agreement with k-means, which finds round clusters.")
+
+
+def _count(verdict: Verdict) -> Box | None:
+    e = verdict.evidence
+    if e.modularity is None or e.other_modularity is None:
+        return None
+    better = e.other_modularity >= e.modularity + COUNT_GAIN
+    text = (
+        f"Modularity of the clusters on the graph of nearest neighbours; {e.other_count} clusters have "
+        f"{e.other_modularity:.2f}."
+    )
+    level = NEUTRAL if verdict.structure == FLAT else FAIR if better else GOOD
+    return _box("Number of clusters", f"{e.modularity:.2f}", level, text)
+
+
+def _confidence(subject: Subject) -> Box | None:
     if subject.confidence is None or subject.n_clusters < 2:
         return None
-    doubtful = (
-        float((subject.confidence[subject.labels >= 0] < DOUBTFUL_CONFIDENCE).mean())
-        if (subject.labels >= 0).any()
-        else 0.0
-    )
-    return _evidence(
-        "Doubtful rows",
-        _percent(doubtful),
-        _share_level(doubtful),
-        f"Rows with a confidence below {DOUBTFUL_CONFIDENCE}: the landmarks near them disagree about their cluster.",
-    )
+    inside = subject.labels >= 0
+    doubtful = float((subject.confidence[inside] < DOUBTFUL_CONFIDENCE).mean()) if inside.any() else 0.0
+    text = f"Rows with a confidence below {DOUBTFUL_CONFIDENCE}: the landmarks near them disagree about their cluster."
+    return _box("Doubtful rows", percent(doubtful), _share_level(doubtful), text)
 
 
-def _separation(facts: ClusterFacts) -> dict[str, Any] | None:
+def _separation(facts: ClusterFacts) -> Box | None:
     known = np.isfinite(facts.own) & np.isfinite(facts.other)
     if not known.any():
         return None
@@ -201,36 +144,27 @@ def _separation(facts: ClusterFacts) -> dict[str, Any] | None:
     text = "Rows that are nearer to the flat of another cluster than to their own."
     if not facts.given:
         text += " This model does not use flats: they are fitted to its clusters and describe only flat clusters well."
-    level = _share_level(share)
-    return _evidence(
-        "Rows nearer to another flat",
-        _percent(share),
-        level if facts.given else NEUTRAL,
-        text,
-        vote=FAIR if level == POOR else NEUTRAL,
-        reason=f"{_percent(share)} of the rows are nearer to the flat of another cluster" if level == POOR else "",
-    )
+    return _box("Rows nearer to another flat", percent(share), _share_level(share) if facts.given else NEUTRAL, text)
 
 
 def _share_level(share: float) -> str:
     return GOOD if share <= FEW_ROWS else FAIR if share <= MANY_ROWS else POOR
 
 
-def _gap(eigenvalues: dict[str, Any] | None) -> dict[str, Any] | None:
+def _gap(eigenvalues: dict[str, Any] | None) -> Box | None:
     if eigenvalues is None or eigenvalues["gap"] is None:
         return None
     k, at = eigenvalues["n_clusters"], eigenvalues["largest_gap_at"]
-    level = GOOD if at == k else NEUTRAL
     text = f"The drop after eigenvalue {k} is the largest, which supports {k} clusters."
     if at != k:
         text = (
             f"The largest drop is after eigenvalue {at}, not {k}. If clusters touch or have several parts, gaps are "
             "small and not informative."
         )
-    return _evidence("Eigenvalue gap", f"{eigenvalues['gap']:.2g}", level, text)
+    return _box("Eigenvalue gap", f"{eigenvalues['gap']:.2g}", GOOD if at == k else NEUTRAL, text)
 
 
-def _angles(facts: ClusterFacts) -> dict[str, Any] | None:
+def _angles(facts: ClusterFacts) -> Box | None:
     if not np.isfinite(facts.angles).any():
         return None
     i, j = np.unravel_index(int(np.nanargmin(facts.angles)), facts.angles.shape)
@@ -238,4 +172,4 @@ def _angles(facts: ClusterFacts) -> dict[str, Any] | None:
     text = f"Between clusters {min(i, j)} and {max(i, j)}, the pair with the most similar directions."
     if angle < SMALL_ANGLE:
         text += " They are separated only by their positions, or by few of their directions."
-    return _evidence("Smallest angle", f"{angle:.0f}°", NEUTRAL, text)
+    return _box("Smallest angle", f"{angle:.0f}°", NEUTRAL, text)

@@ -57,7 +57,6 @@ SURFACE = {
     "poor-back": ("#FCEDE7", "#3A1E15"),
     "gap": ("#F7D999", "#5E4A1C"),
 }
-LEVELS = {"good": "Reliable", "fair": "Use with care", "poor": "Not reliable", "neutral": "Not tested"}
 
 
 class Report:
@@ -84,9 +83,11 @@ class Report:
             policy=_policy(style, script),
             title=escape(self.data["title"]),
             level=escape(verdict["level"]),
-            level_name=LEVELS[verdict["level"]],
+            trust=escape(verdict["trust"]),
             verdict=escape(verdict["text"]),
-            warnings="".join(f"<li>{escape(each)}</li>" for each in self.data["warnings"]),
+            reasons=_items(verdict["reasons"]),
+            advice=_items([f"Try {each}" for each in verdict["advice"]]),
+            warnings=_items(self.data["warnings"]),
             style=style,
             data=to_json(self.data),
             script=script,
@@ -98,6 +99,10 @@ class Report:
         if path.exists() and not overwrite:
             raise FileInTheWayError(f"{path} exists: choose another name or pass overwrite=True")
         write_whole(path, self.to_html())
+
+
+def _items(texts: list[str]) -> str:
+    return "".join(f"<li>{escape(each)}</li>" for each in texts)
 
 
 def _palette_css() -> str:

@@ -14,6 +14,7 @@ from subspaces._core.validation import check_integer
 from subspaces.show.look import on_host
 from subspaces.show.plots.eigengap import EigengapDisplay
 from subspaces.show.report.clusters import angle_map, cluster_facts, cluster_table, residual_boxes
+from subspaces.show.report.evidence import evidence_boxes
 from subspaces.show.report.examples import examples
 from subspaces.show.report.landmarks import landmarks
 from subspaces.show.report.plain import name_text, number, numbers
@@ -22,7 +23,7 @@ from subspaces.show.report.report import Report
 from subspaces.show.report.stability import stability
 from subspaces.show.report.subject import Run, Subject, make_subject
 from subspaces.show.report.truth import truth_table
-from subspaces.show.report.verdict import own_warnings, verdict
+from subspaces.show.report.verdict import own_warnings, verdict_data, verdict_on
 
 CITATION = "X. Wang and G. Lerman, Fast Landmark Subspace Clustering, arXiv:1510.08406 (2015)."
 # Eigenvalues shown at most, and characters of a long text.
@@ -97,8 +98,8 @@ def describe(
     >>> from subspaces.report import describe
     >>> X, y = make_subspaces((1, 2), 5, random_state=0)
     >>> page = describe(KFlats(2, random_state=0).fit(X), X, truth=y, n_stability=1)
-    >>> page.data["verdict"]["level"]
-    'good'
+    >>> page.data["verdict"]["trust"]
+    'reliable'
     """
     check_integer("n_stability", n_stability, low=0)
     with warnings.catch_warnings():
@@ -125,12 +126,14 @@ def _report(subject: Subject, run: Run, n_stability: int, max_points: int, rando
     eigenvalues = _eigenvalues(subject)
     refits, kept = stability(subject, n_stability, random_state)
     compared = truth_table(subject)
+    verdict = verdict_on(subject, refits, random_state)
     return Report(
         {
             "title": name_text(run.title, 200) or f"Clusters found by {type(subject.model).__name__}",
             "summary": _summary(subject),
-            "verdict": verdict(subject, facts, eigenvalues=eigenvalues, stability=refits, truth=compared),
-            "warnings": [name_text(each, LONG_TEXT) for each in run.warnings] + own_warnings(subject),
+            "verdict": verdict_data(verdict, compared),
+            "warnings": [name_text(each, LONG_TEXT) for each in run.warnings] + own_warnings(subject, refits),
+            "evidence": evidence_boxes(subject, facts, verdict, eigenvalues=eigenvalues, stability=refits),
             "clusters": cluster_table(subject, facts, kept),
             "eigenvalues": eigenvalues,
             "scatter": scatter(subject, facts, max_points, np.random.RandomState(random_state)),

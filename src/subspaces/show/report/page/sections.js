@@ -18,10 +18,10 @@ function chart(draw) {
 // Charts are drawn after they are attached to the page, because they need its width.
 const later = [];
 
-function evidence({ verdict }) {
+function evidence({ evidence: boxes }) {
   return {
-    id: "evidence", title: "Evidence", read: "Each box is one piece of evidence. The verdict above depends mainly on whether the clusters are reproducible.",
-    body: [el("dl", { class: "evidence" }, verdict.evidence.map((each) => el("div", null,
+    id: "evidence", title: "Evidence", read: "Each box is one piece of evidence. The verdict above needs more than stability: another kind of evidence must confirm the clusters.",
+    body: [el("dl", { class: "evidence" }, boxes.map((each) => el("div", null,
       el("dt", null, sign(each.level), each.name), el("dd", { class: "value" }, each.value), el("dd", { class: "note" }, each.text))))],
   };
 }
