@@ -313,8 +313,17 @@ class FLS(SpectralClusterer):
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
             warn_if_coin_toss(found.confidence.overall, stacklevel=4)
-        landmarks = fitted.get("agreement_")
-        evidence = gather(feed.rows, labels, setting.n_clusters, rng=feed.rng, clustered=plain, landmarks=landmarks)
+        # Whole flats are fitted to plain rows, a graph to whitened ones.
+        by_graph = found.best.partition.flats is None
+        clustered = replace(model.preparation, unit=False).shaped(plain) if by_graph else plain
+        evidence = gather(
+            feed.rows,
+            labels,
+            setting.n_clusters,
+            rng=feed.rng,
+            clustered=clustered,
+            landmarks=fitted.get("agreement_"),
+        )
         return self._fitted(
             feed,
             model,
