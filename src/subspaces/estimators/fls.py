@@ -436,8 +436,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
     """How far other landmarks agree with a clustering; if they do not, the best of several and its voters."""
 
-    def again(kind: str) -> Clustering:
-        same = replace(setting, cut=replace(setting.cut, kind=kind), whole_flats=False)
-        return cluster(prepared, setting.further.resampled(feed.rng), same, feed)
+    def again() -> Clustering:
+        return cluster(prepared, setting.further.resampled(feed.rng), replace(setting, whole_flats=False), feed)
 
     return find_consensus(first, prepared.rows, setting, again, feed.rng)

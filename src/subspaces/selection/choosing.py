@@ -20,7 +20,7 @@ from subspaces.selection.decisions import flats_decision
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.graph_count import decide_by_graph
 from subspaces.selection.record import Choice, Decision
-from subspaces.selection.search import FlatSetting, candidate_settings, choose_setting
+from subspaces.selection.search import FlatSetting, Search, candidate_settings, choose_setting
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.thresholds import (
     FEWER_LANDMARKS,
@@ -78,7 +78,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     search = choose_setting(rows, n_clusters, flat_settings(rows, asked, n_clusters), rng)
     if search.trials:
         decisions.append(flats_decision(search))
-    first, further = _landmark_settings(rows, asked, search.setting)
+    first, further = _landmark_settings(rows, asked, search)
     return Setting(
         n_clusters,
         first,
@@ -142,23 +142,25 @@ def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[Fla
     return [*flats, *points, *(each for whiten in powers[1:] for each in settings(kinds[0], whiten, dim))]
 
 
-def _landmark_settings(rows: PreparedRows, asked: Asked, flats: FlatSetting) -> tuple[LandmarkSetting, LandmarkSetting]:
+def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tuple[LandmarkSetting, LandmarkSetting]:
     """How the landmark flats of the first clustering are made, and those of further ones."""
     n = len(rows.rows)
     count: int = unless_auto(asked.n_landmarks) or landmark_count(n)
     landmarks: str | Array = asked.landmarks if isinstance(asked.landmarks, str) else ""
     if not landmarks:
-        landmarks = rows.shaped_by(unit=flats.unit, whiten=flats.whiten)(np.asarray(asked.landmarks, rows.rows.dtype))
+        shape = rows.shaped_by(unit=search.setting.unit, whiten=search.setting.whiten)
+        landmarks = shape(np.asarray(asked.landmarks, rows.rows.dtype))
         count = len(landmarks)
 
-    def made(count: int) -> LandmarkSetting:
+    def made(count: int, flats: FlatSetting) -> LandmarkSetting:
         n_nearest: Any = asked.n_nearest
         if is_auto(n_nearest):
             n_nearest = N_NEAREST if count < n else N_NEAREST_ALL
         return LandmarkSetting(count, landmarks, flats, n_nearest, asked.sigma, asked.power, n_nearest is not None)
 
     fewer = max(1, int(FEWER_LANDMARKS * n)) if isinstance(landmarks, str) and count >= n else count
-    return made(count), made(fewer)
+    # Further landmark sets that were not asked for take the middle setting: its smaller flats fit smaller clusters.
+    return made(count, search.setting), made(fewer, search.middle if is_auto(asked.n_draws) else search.setting)
 
 
 def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from subspaces.selection.thresholds import (
     FLAT_SHARE,
     ROWS_PER_COLUMN,
 )
+from subspaces.spectral.thresholds import SMALL_CLUSTER
 
 
 def code_directions(rows: Array, *, affine: bool = True) -> Array:
@@ -41,9 +42,23 @@ def is_low_dimensional(code: Code) -> bool:
 def is_described(code: Code, one: float, least: float) -> bool:
     """Whether flats describe the rows: few directions, and most of the shortening that any number of flats reaches.
 
-    `one` and `least` are the lengths with one flat and with the best number.
+    `one` and `least` are the lengths with one flat and with the best number. If no number is better than one, flats
+    must have directions: there are fewer clusters than asked for, or too few rows to see more.
     """
-    return all(code.cells) and is_low_dimensional(code) and shortening(code, one, least) >= FLAT_SHARE
+    if not is_sound(code) or not is_low_dimensional(code):
+        return False
+    return shortening(code, one, least) >= FLAT_SHARE or (one <= least == code.length and mean_dim(code) >= 1)
+
+
+def is_sound(code: Code) -> bool:
+    """Whether no cluster is too small to be one."""
+    sizes = [cell.size if cell else 0 for cell in code.cells]
+    return min(sizes) >= SMALL_CLUSTER * len(code.chosen) / len(sizes)
+
+
+def mean_dim(code: Code) -> float:
+    """Mean dimension of the clusters."""
+    return float(np.mean([cell.dim for cell in code.cells if cell]))
 
 
 def shortening(code: Code, one: float, least: float) -> float:

@@ -18,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
-from subspaces.flats.coded import coded_clusters
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.partition import choose_partition
@@ -47,7 +46,7 @@ def flat_confidence(draw: Clustering, rows: Array, sample: Indices, rng: np.rand
     opinions = []
     for half in np.array_split(rng.permutation(sample), 2):
         structure = find_structure(rows[half], [draw.labels[half]], k, rng)
-        shares = coded_clusters(structure.codes[0], structure.directions).shares(rows)
+        shares = structure.clusters.shares(rows)
         names = matching(draw.labels, shares.argmax(axis=1), k)
         opinions.append(shares[:, np.argsort(names)])
     return confidence(draw.labels, opinions, draw.inliers)

@@ -14,7 +14,7 @@ from subspaces.selection.decisions import draws_decision, partition_decision, st
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
 from subspaces.selection.thresholds import SURE_AGREEMENT, UNSURE_DRAWS
-from subspaces.selection.voting import Voter, elect, named_opinion, rank_clusterings
+from subspaces.selection.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_clusterings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,14 +32,14 @@ def find_consensus(
     first: Clustering,
     rows: Array,
     setting: Setting,
-    again: Callable[[str], Clustering],
+    again: Callable[[], Clustering],
     rng: np.random.RandomState,
 ) -> Consensus:
     """Compare a clustering of rows (n, q), not scaled, with those of other landmarks.
 
     Halves of its own landmarks come first, or halves of the rows if clusters are flat. If halves of the landmarks
-    disagree, or several landmark sets were asked for, `again` clusters the rows with new landmarks and the same kind of
-    partition; the best is kept, and those that agree with it vote.
+    disagree, sizes of clusters are in doubt, or several landmark sets were asked for, `again` clusters the rows with
+    new landmarks. All together say what a good partition is; the best is kept, and those that agree with it vote.
     """
     if not first.features.is_sparse:
         return Consensus(first, first.labels, (), None, ())
@@ -50,17 +50,16 @@ def find_consensus(
     if first.partition.flats is not None:
         found = flat_confidence(first, rows, setting.flat_sample, rng)
         return Consensus(first, first.labels, (), found, tuple(decisions))
-    kind = "balanced" if choice is None else choice.kind
     found, more = None, (setting.n_draws or 1) - 1
     if not more:
-        found = half_confidence(first, k, kind=kind, rng=rng)
+        found = half_confidence(first, k, kind="balanced" if choice is None else choice.kind, rng=rng)
         # Other landmarks are as good only if there are fewer landmarks than rows.
         sampled = first.features.n_components < len(first.labels)
-        if setting.n_draws is None and sampled and found.overall < SURE_AGREEMENT:
+        if setting.n_draws is None and sampled and (found.overall < SURE_AGREEMENT or is_doubtful(first)):
             more = UNSURE_DRAWS - 1
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions))
-    clusterings = [first, *(again(kind) for _ in range(more))]
+    clusterings = of_one_kind([first, *(again() for _ in range(more))])
     ranking = rank_clusterings(clusterings)
     labels, voters = elect([clusterings[i] for i in ranking.voters], k)
     decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))

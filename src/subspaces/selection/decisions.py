@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from subspaces.selection.clustering import Clustering
+from subspaces.selection.coding import spread
 from subspaces.selection.partition import PartitionChoice
 from subspaces.selection.record import Decision
 from subspaces.selection.search import Search, kind_name
@@ -43,7 +44,7 @@ def structure_decision(structure: Structure) -> Decision:
     }[structure.kind]
     figures = {
         "share": structure.share,
-        "spread": structure.spread,
+        "spread": spread(structure.code),
         "one_flat": structure.one,
         "k_flats": structure.nats,
     }

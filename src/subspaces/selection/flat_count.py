@@ -12,7 +12,8 @@ from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
 from subspaces.flats.description import Code, fit_background, fit_cell, measure, shortest_code
-from subspaces.flats.distances import squared_distances
+from subspaces.flats.flats import Flats
+from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.neighborhoods import rows_to_fit
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.coding import clearly_longer, code_directions, is_described
@@ -52,9 +53,9 @@ def codes_by_count(
     """
     space = measure(sample, affine=affine, max_dim=max_dim)
     codes = {1: shortest_code(space, np.zeros(len(sample), np.intp), 1, free=True)}
-    for dim in [dim for dim in START_DIMS if dim <= space.high] or [space.high]:
+    for dim in start_dims(space.high):
         count = min(max_clusters, len(sample))
-        labels = _nearest_local_flats(sample, count, dim, affine, rng)
+        labels = assign_to_flats(sample, best_local_flats(sample, count, dim, affine, rng)).labels.astype(np.intp)
         while count > 1:
             code = shortest_code(space, labels, count, free=True)
             filled = sum(1 for cell in code.cells if cell)
@@ -68,6 +69,11 @@ def codes_by_count(
     return codes
 
 
+def start_dims(high: int) -> list[int]:
+    """Dimensions of the local flats at which a search begins, if flats have at most `high` dimensions."""
+    return [dim for dim in START_DIMS if dim <= high] or [high]
+
+
 def without_empty_cells(code: Code) -> Code:
     """The same code without clusters that have no rows."""
     kept = [k for k, cell in enumerate(code.cells) if cell]
@@ -78,12 +84,11 @@ def without_empty_cells(code: Code) -> Code:
     return replace(code, cells=[code.cells[k] for k in kept], chosen=names[code.chosen], table=code.table[:, columns])
 
 
-def _nearest_local_flats(x: Array, count: int, dim: int, affine: bool, rng: np.random.RandomState) -> Indices:
-    """Index (n,) of the nearest flat for each row of `x` (n, p), of the `count` local flats that fit all rows best."""
+def best_local_flats(x: Array, count: int, dim: int, affine: bool, rng: np.random.RandomState) -> Flats:
+    """The `count` local flats that fit all rows of `x` (n, p) best, as in LBF."""
     candidates = candidate_flats(x, CANDIDATES_PER_CLUSTER * count, dim, affine=affine, rng=rng)
     table = distance_table(x, candidates, count, rng)
-    chosen = choose_flats(table, count, n_starts=COUNT_STARTS, rng=rng).index
-    return squared_distances(x, candidates[chosen]).argmin(axis=1)
+    return candidates[choose_flats(table, count, n_starts=COUNT_STARTS, rng=rng).index]
 
 
 def one_fewer(code: Code) -> Indices:

@@ -82,6 +82,7 @@ class Search:
 
     setting: FlatSetting
     trials: list[FlatSetting]
+    middle: FlatSetting  # of the middle dimension with the smallest neighbourhood
 
 
 def candidate_settings(
@@ -131,7 +132,7 @@ def choose_setting(
     compared by hill climbing over dimensions. With one cluster there is no modularity, and the first setting is taken.
     """
     if len(settings) == 1 or n_clusters == 1:
-        return Search(settings[0], [])
+        return Search(settings[0], [], settings[0])
     n = len(prepared.rows)
     sample = draw_sample(prepared, settings, rng, PILOT_ROWS, max_landmarks=PILOT_LANDMARKS)
     tried: list[Trial] = []
@@ -152,7 +153,8 @@ def choose_setting(
         sampled = n > SAMPLE_ROWS
         best = best_trial(climb(settings, attempt, sample.groups, sampled=sampled), sample.groups, sampled)
     progress.note(f"dimension {best.dim}, neighbourhood {best.neighborhood}: modularity {best.modularity:.3f}")
-    return Search(best, [trial.setting for trial in tried])
+    tight = tight_settings(settings)
+    return Search(best, [trial.setting for trial in tried], tight[(len(tight) - 1) // 2])
 
 
 def kind_name(setting: FlatSetting) -> str:

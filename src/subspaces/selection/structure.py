@@ -3,7 +3,7 @@
 The description length of the rows decides. K flats describe flat clusters about as well as any number of flats does,
 and with few directions; if clusters are bent, more flats keep shortening the description, or flats need many directions
 that save a little each. Flat clusters get the labels of the shortest description. Flats without directions are blobs,
-which the graph sees as well: there it decides among descriptions of about equal length.
+and of several descriptions of about equal length the most even one is taken.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import mapped
 from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_code
+from subspaces.flats.kflats import fit_kflats
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
     clearly_longer,
     code_directions,
     is_described,
+    is_sound,
+    mean_dim,
     shortening,
     spread,
 )
-from subspaces.selection.flat_count import codes_by_count
-from subspaces.selection.thresholds import MANY_FLATS, MORE_FLATS
+from subspaces.selection.flat_count import best_local_flats, codes_by_count, start_dims
+from subspaces.selection.thresholds import KFLATS_STEPS, MANY_FLATS, MORE_FLATS
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import partition_of_labels
@@ -40,64 +43,77 @@ class Structure:
     """What the clusters of some rows are, and the evidence for it."""
 
     kind: str  # FLAT, BLOBS or BENT
-    codes: tuple[Code, ...]  # by K flats, the shortest first
+    code: Code  # the best description by K flats
     one: float  # nats per row with one flat
     share: float  # of the shortening by the best number of flats, K or more, that K flats reach
-    spread: float  # directions per column, those that save little counted twice
-    directions: Array  # (q, c), the columns of the codes
+    directions: Array  # (q, c), the columns of the code
 
     @property
     def nats(self) -> float:
-        """Nats per row of the shortest code."""
-        return self.codes[0].length / len(self.codes[0].chosen)
+        """Nats per row of the best description by K flats."""
+        return self.code.length / len(self.code.chosen)
+
+    @property
+    def clusters(self) -> CodedClusters:
+        """The K flats, by which rows get labels."""
+        return coded_clusters(self.code, self.directions)
 
 
-def find_structure(
-    rows: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState, *, thorough: bool = True
-) -> Structure:
-    """What `n_clusters` clusters of rows (m, q) are, searched from labels `starts`, each (m,), and from others.
-
-    Not `thorough`, only the given starts are tried.
-    """
+def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Structure:
+    """What `n_clusters` clusters of rows (m, q) are, searched from labels `starts`, each (m,), and from others."""
     directions = code_directions(rows)
     columns = rows @ directions
     space = measure(columns, affine=True)
+    scales = columns.std(axis=0)
     tried = [np.asarray(start, np.intp) for start in starts]
-    if thorough:
-        tried.append(nearest_centers(columns, kmeans(columns, n_clusters, n_starts=1, rng=rng).points[0]))
-    codes = sorted(mapped(lambda start: shortest_code(space, start, n_clusters, free=True), tried), key=_length)
+    for each in (columns, columns / np.where(scales > 0, scales, 1)):
+        tried.append(nearest_centers(each, kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]))
+    if n_clusters <= MANY_FLATS:
+        for dim in start_dims(space.high):
+            flats = best_local_flats(columns, n_clusters, dim, True, rng)
+            tried.append(fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp))
+    codes = mapped(lambda start: shortest_code(space, start, n_clusters, free=True), tried)
     one = shortest_code(space, np.zeros(len(rows), np.intp), 1, free=True).length
-    least = codes[0].length
-    # Most data are bent, which a few starts are enough to see.
-    if thorough and n_clusters <= MANY_FLATS and min(map(spread, codes)) <= 1:
+    further: list[Code] = []
+    # If flats of all these descriptions need many directions, clusters are bent.
+    if n_clusters <= MANY_FLATS and min(map(spread, codes)) <= 1:
         by_count = codes_by_count(columns, n_clusters + MORE_FLATS, affine=True, rng=rng)
-        codes = sorted([*codes, *(by_count[k] for k in by_count if k == n_clusters)], key=_length)
-        least = min(code.length for count, code in (*by_count.items(), (n_clusters, codes[0])) if count >= n_clusters)
-    filled = tuple(code for code in codes if all(code.cells)) or (codes[0],)
+        codes += [code for count, code in by_count.items() if count == n_clusters]
+        further = [code for count, code in by_count.items() if count > n_clusters and is_sound(code)]
+    codes = sorted([code for code in codes if is_sound(code)] or codes, key=_length)
+    least = min(_length(code) for code in (codes[0], *further))
     kind = BENT
-    if is_described(filled[0], one, least):
-        kind = FLAT if np.mean([cell.dim for cell in filled[0].cells if cell]) >= 1 else BLOBS
-    return Structure(kind, filled, one / len(rows), shortening(filled[0], one, least), spread(filled[0]), directions)
+    if is_described(codes[0], one, least):
+        kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
+    best = _most_even([code for code in codes if not clearly_longer(code, codes[0])]) if kind == BLOBS else codes[0]
+    return Structure(kind, best, one / len(rows), shortening(codes[0], one, least), directions)
 
 
 def _length(code: Code) -> float:
     return code.length
 
 
-def prefer_whole_flats(found: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Clustering:
-    """`found` with its structure, and with one flat for each cluster if clusters of rows (n, q), not scaled, are flat.
+def _most_even(codes: Sequence[Code]) -> Code:
+    """The code whose clusters have the most similar sizes: blobs that overlap can be cut in many ways."""
 
-    Flats are compared on the rows at `sample` (m,).
+    def entropy(code: Code) -> float:
+        sizes = np.array([cell.size for cell in code.cells if cell]) / len(code.chosen)
+        return -float((sizes * np.log(sizes)).sum())
+
+    return max(codes, key=entropy)
+
+
+def prefer_whole_flats(found: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Clustering:
+    """`found` with its structure, and with one flat for each cluster unless clusters of rows (n, q) are bent.
+
+    The rows are not scaled; flats are compared on those at `sample` (m,).
     """
     assert found.choice is not None
     other = found.choice.other_labels(found.psi[sample], found.spectrum)
     structure = find_structure(rows[sample], [found.labels[sample], other], found.partition.n_clusters, rng)
     progress.note(f"{structure.kind} clusters: K flats reach {structure.share:.2f} of the shortening by any number")
     found = replace(found, structure=structure)
-    if structure.kind == BENT:
-        return found
-    code = structure.codes[0] if structure.kind == FLAT else _best_blobs(found, structure, sample)
-    return found if code is None else with_flats(found, coded_clusters(code, structure.directions), rows)
+    return found if structure.kind == BENT else with_flats(found, structure.clusters, rows)
 
 
 def with_flats(found: Clustering, clusters: CodedClusters, rows: Array) -> Clustering:
@@ -106,27 +122,3 @@ def with_flats(found: Clustering, clusters: CodedClusters, rows: Array) -> Clust
     partition = partition_of_labels(found.psi, labels, k, found.spectrum, "flats")
     value = modularity(cluster_shares(found.psi, labels, k))
     return replace(found, partition=replace(partition, modularity=value, flats=clusters), labels=labels)
-
-
-def _best_blobs(found: Clustering, structure: Structure, sample: Indices) -> Code | None:
-    """The largest modularity among codes not clearly longer than the shortest; None if it is that of the graph."""
-    shortest, k = structure.codes[0], found.partition.n_clusters
-    psi = found.psi[sample]
-
-    def value(labels: Labels) -> float:
-        return modularity(cluster_shares(psi, labels, k))
-
-    def is_as_short(code: Code) -> bool:
-        return not clearly_longer(code, shortest)
-
-    own = found.labels[sample]
-    codes = [code for code in structure.codes if is_as_short(code)]
-    best = max(codes, key=lambda code: value(coded_labels(code)))
-    if is_as_short(shortest_code(shortest.space, own, k, free=False)) and value(own) >= value(coded_labels(best)):
-        return None
-    return best
-
-
-def coded_labels(code: Code) -> Labels:
-    """Cluster (n,) of each row of a code, also of rows of the background."""
-    return code.table[:, : len(code.cells)].argmin(axis=1).astype(np.int32)

@@ -87,10 +87,12 @@ CODE_COLUMNS = 20
 ROWS_PER_COLUMN = 10
 # Up to this many columns flats may have as many directions as they like: clusters are ellipsoids. study_evidence.
 FEW_COLUMNS = 5
-# Limits of time: rows of the description; further flats that are tried; largest number of clusters for that.
+# Limits of time: rows of the description; further flats that are tried; largest number of clusters for that; steps of
+# K-flats from local flats.
 FLAT_ROWS = 2000
 MORE_FLATS = 6
 MANY_FLATS = 15
+KFLATS_STEPS = 30
 
 # --- Number of clusters (flat_count.py, graph_count.py) ---
 # Rows of the search. benchmarks/cluster_count.py.

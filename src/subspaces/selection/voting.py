@@ -7,7 +7,7 @@ with the others; those that agree with it vote on the label of every row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,52 @@ from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.thresholds import (
     AGREEMENT_WEIGHT,
+    SAME_AGREEMENT,
+    SEPARATION_MARGIN,
     SURE_AGREEMENT,
 )
 from subspaces.spectral.modularity import cluster_shares, landmark_scores
+from subspaces.spectral.partition import assign, settle
 from subspaces.spectral.spectrum import AnyPsi, product
+
+
+def of_one_kind(clusterings: Sequence[Clustering]) -> list[Clustering]:
+    """Clusterings that all take the best separated partition, or none of them, by their mean gain of separation.
+
+    A single one may gain by chance. If there is nothing to choose, they stay as they are.
+    """
+    mean_gain = float(np.mean([_gain(each) for each in clusterings]))
+    if not np.isfinite(mean_gain):
+        return list(clusterings)
+    return [with_partition(each, separated=mean_gain > SEPARATION_MARGIN) for each in clusterings]
+
+
+def is_doubtful(clustering: Clustering) -> bool:
+    """Whether a partition gains half of the separation that decides, over a different one."""
+    choice = clustering.choice
+    if choice is None or not SEPARATION_MARGIN / 2 < _gain(clustering) < np.inf:
+        return False
+    other = choice.other_labels(clustering.psi, clustering.spectrum)
+    return labels_agreement(clustering.labels, other) < SAME_AGREEMENT
+
+
+def _gain(clustering: Clustering) -> float:
+    """Gain of separation over modularity; NaN if there is nothing to choose."""
+    choice = clustering.choice
+    return float("nan") if choice is None else choice.density.separation - choice.balanced.separation
+
+
+def with_partition(clustering: Clustering, *, separated: bool) -> Clustering:
+    """`clustering` with the best separated of its candidates, or with that of the largest modularity."""
+    choice, psi, spectrum = clustering.choice, clustering.psi, clustering.spectrum
+    assert choice is not None
+    wanted = choice.density if separated else choice.balanced
+    if wanted is clustering.partition:
+        return clustering
+    if separated and wanted.landmark_scores is not None:
+        wanted = replace(settle(wanted, psi, spectrum), separation=wanted.separation)
+    choice = replace(choice, winner=wanted, density=wanted if separated else choice.density)
+    return replace(clustering, choice=choice, partition=wanted, labels=assign(psi, spectrum, wanted))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
