@@ -8,7 +8,8 @@ from scipy.stats import multivariate_normal
 
 from examples import ODD_ROWS
 from subspaces.datasets import make_subspaces
-from subspaces.flats.description import cluster_dim, describe, dim_lengths, has_flat_clusters, measure, shortest_code
+from subspaces.flats.cells import cluster_dim, dim_lengths
+from subspaces.flats.description import describe, has_flat_clusters, measure, shortest_code
 
 MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 
@@ -44,8 +45,9 @@ class TestLengths:
         variances = np.array([3.0, 2.0, 0.5, 0.04, 0.03])
         affine = reach is not None
         lengths, overheads, noise = dim_lengths(variances, size, reach)
-        assert len(lengths) == (n_dims or max(0, size - affine - 1) + 1)
-        for dim in range(len(lengths)):
+        count = n_dims or max(0, size - affine - 1) + 1
+        assert np.isinf(lengths).tolist() == [False] * count + [True] * (5 - count)
+        for dim in range(count):
             freedom = (size - dim - affine) * (5 - dim)
             squares = size * variances[dim:].sum()
             level = squares / freedom if freedom else 1.0

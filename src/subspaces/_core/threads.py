@@ -43,7 +43,7 @@ class _OneThread:
                     self._before = [library.num_threads for library in _libraries()]
                 try:
                     # In every thread, because some libraries have a limit per thread.
-                    _set_threads([1] * len(self._before))
+                    self._set([1] * len(self._before))
                     self._n_inside += 1
                 except BaseException:
                     self._restore()
@@ -59,7 +59,12 @@ class _OneThread:
 
     def _restore(self) -> None:
         if not self._n_inside:
-            _set_threads(self._before)
+            self._set(self._before)
+
+    def _set(self, counts: list[int]) -> None:
+        # Where the user has set one thread there is nothing to limit.
+        if max(self._before, default=1) > 1:
+            _set_threads(counts)
 
 
 _ONE_THREAD = _OneThread()
@@ -80,8 +85,13 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
     Every thread calls `make()` to get its own function, which may reuse arrays. Results do not depend on the number of
     threads. Inside `one_thread`, one thread is used.
     """
+    todo = list(items)
+    if len(todo) == 1:
+        with one_thread():
+            make()(todo[0])
+        return
     queue: SimpleQueue[T] = SimpleQueue()
-    for item in items:
+    for item in todo:
         queue.put(item)
 
     def work() -> None:

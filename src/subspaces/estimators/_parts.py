@@ -21,9 +21,9 @@ from subspaces.estimators._models import (
     SubspaceModel,
 )
 from subspaces.features import FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures, exact
+from subspaces.flats.cells import Background, Cell
 from subspaces.flats.cluster_model import ClusterModel
 from subspaces.flats.coded import CodedClusters
-from subspaces.flats.description import Background, Cell
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import LOSSES
 from subspaces.flats.neighborhoods import Beta2

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Labels, follow, is_host, to_host
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.description import Background, Cell, Space, chi2_quantile, describe, fit_background, fit_cell
+from subspaces.flats.cells import Background, Cell, Space, chi2_quantile, fit_background, fit_cells
+from subspaces.flats.description import describe
 from subspaces.flats.flats import Flats
 from subspaces.flats.thresholds import REACH
 
@@ -87,7 +88,7 @@ def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool
     low = 0 if affine else min(1, p - 1)
     measured = (rows.astype(np.float64) - center) / found.unit
     space = Space(measured, center.astype(np.float64), found.unit, affine, low, max(low, p - 1))
-    cells = [fit_cell(space, _inliers(found.outliers, labels, k)) for k in range(n_clusters)]
+    cells = fit_cells(space, _inliers(found.outliers, labels, n_clusters), n_clusters)
     return ClusterModel(center, found.unit, cells, fit_background(space, np.flatnonzero(found.outliers)))
 
 
@@ -98,7 +99,7 @@ def limit_of_share(scores: Array, share: float) -> float:
     return float(ordered[-count - 1 : len(ordered) - count + 1].mean()) if count else float(ordered[-1])
 
 
-def _inliers(outliers: NDArray[np.bool_], labels: Labels, k: int) -> NDArray[np.int64]:
-    """The rows of cluster `k` that are not outliers, or all of them if all are."""
-    members = np.flatnonzero(labels == k)
-    return members[~outliers[members]] if not outliers[members].all() else members
+def _inliers(outliers: NDArray[np.bool_], labels: Labels, n_clusters: int) -> Labels:
+    """The labels (n,), -1 for outliers except in clusters that consist of them."""
+    kept = np.bincount(labels[~outliers & (labels >= 0)], minlength=n_clusters)
+    return np.where(outliers & (kept[labels] > 0), -1, labels)

@@ -9,7 +9,8 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Labels, concatenate, device, is_host, like, namespace
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.description import Cell, Code
+from subspaces.flats.cells import Cell
+from subspaces.flats.description import Code
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, unit_rows
 from subspaces._core.pca import principal_directions
 from subspaces._core.threads import one_thread
-from subspaces.flats.description import Cell, Code, Space, fit_cell, measure, shortest_code
+from subspaces.flats.cells import Cell, Space, joined_lengths
+from subspaces.flats.description import Code, measure, shortest_code
 from subspaces.metrics.labels import adjusted_rand
 from subspaces.selection.thresholds import (
     SAME_AGREEMENT,
@@ -195,7 +195,7 @@ def _flat_figures(
         "gain": _gain(space, code),
         "rival": min(rivals) if rivals else None,
         "split": max(_split_gain(code, j, rng) for j, cell in enumerate(code.cells) if cell),
-        "join": max((_join_gain(code, i, j) for i, j in combinations(range(k), 2)), default=0.0),
+        "join": _join_gain(code),
         "noise": _noise(space, cells),
         "dims": tuple(cell.dim for cell in cells),
     }
@@ -236,16 +236,16 @@ def _split_gain(code: Code, j: int, rng: np.random.RandomState) -> float:
     return max(0.0, *((cell.length - half.length) / len(members) for half in halves))
 
 
-def _join_gain(code: Code, i: int, j: int) -> float:
-    """Nats that each row of clusters `i` and `j` saves if they are one flat; negative if they are better apart."""
-    first, second = code.cells[i], code.cells[j]
-    if first is None or second is None:
-        return 0.0
+def _join_gain(code: Code) -> float:
+    """Nats that each row of two clusters saves if they are one flat, at most; negative if all are better apart."""
     n = len(code.chosen)
-    both = fit_cell(code.space, np.flatnonzero((code.chosen == i) | (code.chosen == j)))
-    assert both is not None
-    before = sum(cell.length + cell.size * np.log(n / cell.size) for cell in (first, second))
-    return float(before - both.length - both.size * np.log(n / both.size)) / both.size
+    # Nats with the names of clusters.
+    named = [(cell.size, cell.length + cell.size * np.log(n / cell.size)) if cell else (0, 0.0) for cell in code.cells]
+    gains = [] if all(code.cells) and len(named) > 1 else [0.0]
+    for (i, j), length in joined_lengths(code.space, code.chosen, len(named)).items():
+        size = named[i][0] + named[j][0]
+        gains.append(float(named[i][1] + named[j][1] - length - size * np.log(n / size)) / size)
+    return max(gains)
 
 
 def _shuffled_figures(raw: Floats, k: int, rng: np.random.RandomState) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy as np
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
-from subspaces.flats.description import Code, fit_background, fit_cell, measure, shortest_code
+from subspaces.flats.cells import fit_backgrounds, joined_lengths
+from subspaces.flats.description import Code, measure, shortest_code
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.neighborhoods import rows_to_fit
@@ -96,41 +96,46 @@ def one_fewer(code: Code) -> Indices:
 
     Either two cells are joined, or the rows of one go where they cost least, whichever adds least to the length.
     """
-    filled = [k for k, cell in enumerate(code.cells) if cell]
-    options = [_without(code, k) for k in filled]
-    options += [_joined(code, j, k) for j, k in combinations(filled, 2)]
-    labels = min(options, key=lambda option: option[0])[1]
+    joined, pair = min(((cost, pair) for pair, cost in _join_costs(code).items()), default=(np.inf, (0, 0)))
+    dropped, labels = min(_without(code), key=lambda option: option[0])
+    if joined < dropped:
+        labels = np.where(code.chosen == pair[1], pair[0], code.chosen)
     names = np.full(len(code.cells) + 1, -1)
     kept = np.unique(labels[labels < len(code.cells)])
     names[kept] = np.arange(len(kept))
     return names[labels]
 
 
-def _without(code: Code, k: int) -> tuple[float, Indices]:
-    """Increase of the length without cell `k`, and the labels of its rows."""
+def _without(code: Code) -> list[tuple[float, Indices]]:
+    """For each cell with rows, the increase of the length without it, and the labels that its rows get."""
     rows, n = code.space.rows, len(code.chosen)
-    own, outliers = np.flatnonzero(code.chosen == k), np.flatnonzero(code.chosen == len(code.cells))
-    table = code.table[own].copy()
-    table[:, k] = np.inf
+    nats, overheads = code.row_lengths, code.overheads
+    outliers = np.flatnonzero(code.chosen == len(code.cells))
+    members = {k: np.flatnonzero(code.chosen == k) for k, cell in enumerate(code.cells) if cell}
     # Fit the background to these rows too; as it is, it may have no row at all.
-    background = fit_background(code.space, np.concatenate([own, outliers]))
-    name = np.log(n / background.size)
-    table[:, -1] = background.row_lengths(rows[own]) + name
-    after = table.min(axis=1).sum() + (background.row_lengths(rows[outliers]) + name).sum()
-    before = code.row_lengths[own].sum() + code.row_lengths[outliers].sum() + code.overheads[k]
-    labels = code.chosen.copy()
-    labels[own] = table.argmin(axis=1)
-    return float(after - before), labels
+    backgrounds = fit_backgrounds(code.space, [np.concatenate([own, outliers]) for own in members.values()])
+    options = []
+    for (k, own), background in zip(members.items(), backgrounds, strict=True):
+        table = code.table[own]
+        table[:, k] = np.inf
+        name = np.log(n / background.size)
+        table[:, -1] = background.row_lengths(rows[own]) + name
+        after = table.min(axis=1).sum() + (background.row_lengths(rows[outliers]) + name).sum()
+        before = nats[own].sum() + nats[outliers].sum() + overheads[k]
+        labels = code.chosen.copy()
+        labels[own] = table.argmin(axis=1)
+        options.append((float(after - before), labels))
+    return options
 
 
-def _joined(code: Code, j: int, k: int) -> tuple[float, Indices]:
-    """Increase of the length with cells `j` and `k` joined, and the labels."""
-    members = np.flatnonzero((code.chosen == j) | (code.chosen == k))
-    cell = fit_cell(code.space, members)
-    assert cell is not None
-    after = cell.length + cell.size * np.log(len(code.chosen) / cell.size)
-    before = code.row_lengths[members].sum() + code.overheads[j] + code.overheads[k]
-    return float(after - before), np.where(code.chosen == k, j, code.chosen)
+def _join_costs(code: Code) -> dict[tuple[int, int], float]:
+    """Increase of the length with any two cells joined."""
+    n, count = len(code.chosen), len(code.cells)
+    sizes = np.bincount(code.chosen, minlength=count + 1)
+    before = np.bincount(code.chosen, weights=code.row_lengths, minlength=count + 1)[:count] + code.overheads
+    found = joined_lengths(code.space, code.chosen, count)
+    names = {size: size * np.log(n / size) for size in {int(sizes[j] + sizes[k]) for j, k in found}}
+    return {(j, k): nats + names[int(sizes[j] + sizes[k])] - before[j] - before[k] for (j, k), nats in found.items()}
 
 
 def _decision(codes: list[Code]) -> Decision:
