@@ -181,17 +181,3 @@ class TestAttributes:
         assert (model.n_components_, model.affine_, model.center_, model.normalize_) == (3, True, True, False)
         assert model.n_landmarks_ <= 50
         assert "flats" not in model.choice_
-
-    def test_score_prefers_the_truth(self, planes):
-        X, _ = planes
-        good, poor = (FLS(2, subspace_dim=d, neighborhood=16, random_state=0).fit(X) for d in (2, 5))
-        assert good.score(X) > poor.score(X)
-
-    def test_score_is_the_modularity_of_the_labels(self, planes):
-        X, _ = planes
-        model = FLS(2, subspace_dim=2, neighborhood=9, n_landmarks=40, affine=False, center=False, random_state=0).fit(
-            X
-        )
-        table = reference.squared_distances(reference.unit_rows(X), slow_flats(model.flats_))
-        psi = reference.nearest_weights(table, model.n_nearest_)
-        assert model.score(X) == pytest.approx(reference.modularity(psi, model.labels_, 2))

@@ -16,6 +16,7 @@ from subspaces._core.arrays import Array, Labels
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, is_auto
 from subspaces.estimators import _states
+from subspaces.estimators._score import ClusterCode, Scorer, fit_code
 from subspaces.rows import Preparation
 from subspaces.rows.feed import Feed, Rows, open_new_rows
 from subspaces.saving import State, save
@@ -37,10 +38,13 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     A subclass defines `fit`, which ends with `_keep`.
     """
 
+    n_clusters: Any
     labels_: Any
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _model: Any
+    # How `score` encodes rows; models that were saved by earlier versions have none.
+    _code: ClusterCode | None = None
     # Applied to all rows before the model; only models that were saved with one have it.
     _table_preparation: Preparation | None = None
 
@@ -57,6 +61,31 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return open_new_rows(self, X).label(self._model.labels)
+
+    def score(self, X: Rows, y: None = None) -> float:
+        """How well the clusters of the fit describe rows, new ones or those of the fit; larger is better.
+
+        It is minus the length of a description in nats per row: each row is encoded by a Gaussian around the flat of
+        its cluster, or by a background for outliers if that is shorter; the flats cost nats too, shared by the rows of
+        the fit, so that more clusters must pay for themselves. Use it in a grid search over `n_clusters` or other
+        parameters if clusters are flat or blobs. Scores of different models are comparable if they were fitted to the
+        same rows and score the same rows. Curved clusters are described better by more flats than there are clusters:
+        `FLS("auto")` looks at the graph instead.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
+        y : ignored
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        if self._code is None:
+            raise InputError("this model was saved without the code of its clusters: fit it again.")
+        count, nats = open_new_rows(self, X).sum(Scorer(self._model, self._code).sums, "score")
+        return -float(nats) / float(count)
 
     def save(
         self, path: str | PathLike[str], *, overwrite: bool = False, preparation: Preparation | None = None
@@ -119,7 +148,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `labels` are those of `feed.rows`; if there are more rows, the model labels them.
         """
         everyone = feed.label(model.labels) if feed.is_sampled else feed.deliver(labels)
-        fitted = {"n_features_in_": feed.columns.count, "labels_": everyone, "_model": model, **fitted}
+        code = fit_code(feed.rows, labels, int(fitted.get("n_clusters_", self.n_clusters)))
+        fitted = {"n_features_in_": feed.columns.count, "labels_": everyone, "_model": model, "_code": code, **fitted}
         if feed.columns.names is not None:
             fitted["feature_names_in_"] = feed.columns.names
         if feed.is_sampled:
@@ -182,19 +212,9 @@ class EmbeddingClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 class SpectralClusterer(EmbeddingClusterer):
     """Base of estimators that cut the embedding of a feature map."""
 
-    n_clusters: Any
     n_components: int | str
     eigenvalues_: NDArray[np.float64]
     n_components_: int
-
-    def score(self, X: Rows, y: None = None) -> float:
-        """Modularity of the predicted labels on the graph of the kernel; no true labels are needed.
-
-        For landmarks the graph is that between rows and landmarks. Larger is better. Values for different landmarks are
-        comparable, for example in a grid search; a narrower kernel or a smaller `n_nearest` raises the score by itself.
-        """
-        check_is_fitted(self)
-        return self._model.modularity(*open_new_rows(self, X).sum(self._model.modularity_sums, "score"))
 
 
 def check_n_components(value: Any) -> None:
@@ -205,6 +225,6 @@ def check_n_components(value: Any) -> None:
 
 def _is_fitted_name(name: str) -> bool:
     """Whether an attribute is the result of a fit."""
-    return name in ("_model", "_n_features_out", "_table_preparation") or (
+    return name in ("_model", "_code", "_n_features_out", "_table_preparation") or (
         name.endswith("_") and not name.startswith("_")
     )

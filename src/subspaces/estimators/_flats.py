@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, unit_rows
 from subspaces._core.validation import check_integer, is_auto, unless_auto, warn_if_empty
@@ -16,7 +15,7 @@ from subspaces.flats.description import describe
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import FlatsFit
 from subspaces.flats.thresholds import MODEL_ROWS
-from subspaces.rows.feed import Feed, Rows, open_new_rows
+from subspaces.rows.feed import Feed
 from subspaces.rows.preparation import RowPreparation, drop_unused
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.flat_dimension import decide_dim
@@ -39,12 +38,6 @@ class FlatsClusterer(EmbeddingClusterer):
     subspace_dim_: int
     cluster_dims_: NDArray[np.int64]
     choice_: Choice
-
-    def score(self, X: Rows, y: None = None) -> float:
-        """Minus the mean energy of the rows of `X` (n, p): larger is better. It grows with subspace_dim and K."""
-        check_is_fitted(self)
-        count, energy = open_new_rows(self, X).sum(self._model.energy_sums, "energy")
-        return -float(energy) / float(count)
 
     def _prepared(self, x: Array) -> tuple[Array, RowPreparation]:
         """Rows (n, q) to which flats are fitted, without unused directions, and the projection of scaled rows to them.

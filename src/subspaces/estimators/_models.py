@@ -38,9 +38,8 @@ from subspaces.selection.consensus import Consensus
 from subspaces.selection.voting import Voter, vote
 from subspaces.self_expression import homogeneous
 from subspaces.self_expression.residuals import ClusterGrams, least_residual
-from subspaces.spectral.kernel_graph import kernel_modularity, normalized, with_constant
+from subspaces.spectral.kernel_graph import with_constant
 from subspaces.spectral.kmeans import nearest_centers
-from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.spectral.partition import Partition, assign, at_most
 from subspaces.spectral.spectrum import Psi, Spectrum, embed
 
@@ -66,29 +65,9 @@ class SpectralModel:
         blocks = [embed(psi, self.spectrum, count) for psi in self.psi_blocks(rows)]
         return follow(unit_rows(concatenate(blocks)), x)
 
-    def modularity_sums(self, x: Array) -> tuple[Any, ...]:
-        """Number of rows and n times the shares (K, D) of clusters, which `modularity` needs summed over all rows."""
-        rows = self.preparation(to_host(x))
-        return self.sums_of_clusters(rows, self.prepared_labels(rows))
-
-    def modularity(self, count: Any, sums: NDArray[np.float64]) -> float:
-        """Modularity from sums over blocks of `modularity_sums`."""
-        measure = kernel_modularity if self.features.is_signed else modularity
-        return measure(sums / float(count))
-
     def prepared_labels(self, rows: Array) -> Labels:
         """Cluster (n,) of each prepared row (n, q)."""
         return concatenate([assign(psi, self.spectrum, self.partition) for psi in self.psi_blocks(rows)])
-
-    def sums_of_clusters(self, rows: Array, labels: Labels) -> tuple[Any, ...]:
-        """Number of prepared rows (n, q), and n times the shares (K, D) of their clusters (n,)."""
-        signed, n_clusters = self.features.is_signed, self.partition.n_clusters
-        sums = np.zeros(())
-        for psi in self.psi_blocks(rows):
-            found, labels = labels[: psi.shape[0]], labels[psi.shape[0] :]
-            weights = normalized(psi, self.spectrum) if signed else row_stochastic(psi)
-            sums = sums + len(found) * cluster_shares(weights, found, n_clusters)
-        return np.asarray(float(len(rows))), sums
 
     def psi_blocks(self, rows: Array) -> Iterator[Psi]:
         """psi of prepared rows (n, q), one block after another."""
@@ -122,15 +101,6 @@ class SubspaceModel:
         """How unusual each row is in its cluster: (b,), about 1 for most rows."""
         plain = self._plain(x)
         return self.clusters.scores(plain, self.plain_clusters(plain))
-
-    def modularity_sums(self, x: Array) -> tuple[Any, ...]:
-        """As in `SpectralModel`."""
-        plain = self._plain(to_host(x))
-        return self.spectral.sums_of_clusters(self._scaled(plain), self.plain_clusters(plain))
-
-    def modularity(self, count: Any, sums: NDArray[np.float64]) -> float:
-        """As in `SpectralModel`."""
-        return self.spectral.modularity(count, sums)
 
     def plain_labels(self, plain: Array) -> Labels:
         """Labels (n,) of rows (n, q) that are prepared but not scaled."""
@@ -186,7 +156,7 @@ class FlatsModel:
 
     flats: Flats
     unit: bool  # whether rows are scaled to unit norm
-    loss: str = "median"
+    loss: str = "median"  # that the fit minimised
 
     def labels(self, x: Array) -> Labels:
         """Cluster (b,) of each row."""
@@ -204,11 +174,6 @@ class FlatsModel:
         squared_distances = distances_to(self.flats)
         blocks = row_blocks(len(rows), distance_row_bytes(self.flats, rows.dtype))
         return np.concatenate([np.sqrt(squared_distances(rows[block])) for block in blocks])
-
-    def energy_sums(self, x: Array) -> tuple[Any, ...]:
-        """Number of rows, and the sum of their distances or squared distances to the nearest flat."""
-        rows = self._prepared(to_host(x))
-        return np.asarray(float(len(rows))), np.asarray(assign_to_flats(rows, self.flats, loss=self.loss).energy)
 
     def _prepared(self, x: Array) -> Array:
         return unit_rows(x) if self.unit else x

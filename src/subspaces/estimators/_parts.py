@@ -20,6 +20,7 @@ from subspaces.estimators._models import (
     SpectralModel,
     SubspaceModel,
 )
+from subspaces.estimators._score import ClusterCode
 from subspaces.features import FourierFeatures, LandmarkFeatures, NystromFeatures, SubspaceFeatures, exact
 from subspaces.flats.cells import Background, Cell
 from subspaces.flats.cluster_model import ClusterModel
@@ -286,6 +287,15 @@ CLUSTER_SHAPES = Record(
         "cells": Parts(Optional(Part(CELL, "columns")), "clusters"),
         "background": Part(BACKGROUND, "columns"),
     },
+)
+CODE = Record(
+    ClusterCode,
+    {
+        "preparation": PREPARATION,
+        "shapes": Part(CLUSTER_SHAPES, columns="prepared"),
+        "overhead": ANY_NUMBER,
+    },
+    attributes={"shapes": "clusters"},
 )
 SUBSPACES = Record(
     SubspaceModel,

@@ -19,6 +19,7 @@ from subspaces.estimators._parts import (
     ANY_MAP,
     ANY_NUMBER,
     CENTROIDS,
+    CODE,
     COUNT,
     FLAT_VOTES,
     FLATS,
@@ -133,6 +134,8 @@ FLATS_FITTED: dict[str, Field] = {
     "cluster_dims_": Array("clusters", kind="i"),
     "choice_": CHOICE,
 }
+# How `score` encodes rows, of all estimators.
+SCORE_CODE = Optional(Part(CODE, "columns"))
 CODED: dict[str, Field] = {
     "labels_": LABELS,
     "codes_": Sparse("coded rows"),
@@ -241,6 +244,7 @@ def to_state(estimator: Any) -> dict[str, State]:
         for attribute, each in made.fitted.items()
         if attribute in known and not is_dask(known[attribute])
     }
+    fitted["code"] = SCORE_CODE.encode(estimator._code, f"{name}.code")
     return {"fitted": fitted, "model": made.model.encode(estimator._model, f"{name} model")}
 
 
@@ -251,13 +255,14 @@ def from_state(name: str, state: State, n_columns: int) -> dict[str, Any]:
     sizes.bind("columns", n_columns, "model")
     fitted, values = state["fitted"], {}
     require(isinstance(fitted, dict), "fitted is not a group of values")
-    require(set(fitted) <= set(made.fitted), "fitted holds names that are not known")
+    require(set(fitted) <= {*made.fitted, "code"}, "fitted holds names that are not known")
     for attribute, each in made.fitted.items():
         absent = attribute not in fitted and (attribute in MAY_BE_MISSING or isinstance(each, Optional))
         if absent and not isinstance(each, Optional):
             continue
         require(absent or attribute in fitted, f"fitted.{attribute} is missing")
         values[attribute] = each.decode(fitted.get(attribute), f"fitted.{attribute}", sizes)
+    values["_code"] = SCORE_CODE.decode(fitted.get("code"), "fitted.code", sizes)
     values |= {attribute: part(model) for attribute, part in made.of_model.items()}
     check_works(model, n_columns)
     return {**values, "_model": model}

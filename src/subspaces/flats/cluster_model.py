@@ -53,6 +53,27 @@ class ClusterModel:
         )
         return (squares > chi2_quantile(REACH, rows.shape[1])) & (levels[labels] + squares / 2 > apart)
 
+    def row_lengths(self, rows: Array, labels: Labels) -> NDArray[np.float64]:
+        """Nats (n,) of rows (n, p), each encoded by its cluster (n,) or by the background, whichever is shorter.
+
+        The label of the row is included. Cells and the background have the weights of their rows; lengths are in the
+        unit of the rows, so that they can be compared between models of the same rows.
+        """
+        measured = self._measured(rows)
+        total = self.background.size + sum(cell.size for cell in self.cells if cell)
+        lengths = self.background.row_lengths(measured) + np.log(total / self.background.size)
+        for k, cell in enumerate(self.cells):
+            members = np.flatnonzero(labels == k)
+            if cell:
+                nats = cell.row_lengths(measured[members]) + np.log(total / cell.size)
+                lengths[members] = np.minimum(lengths[members], nats)
+        return lengths + rows.shape[1] * float(np.log(self.unit))
+
+    @property
+    def overhead(self) -> float:
+        """Nats of the flats of all clusters."""
+        return sum(cell.overhead for cell in self.cells if cell)
+
     def flats(self) -> Flats:
         """The flat of each cluster, all with as many directions as the largest of `dims`, but at least one.
 

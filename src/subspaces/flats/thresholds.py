@@ -64,3 +64,10 @@ BACKGROUND_CAP = 10.0
 # Models of clusters, `cluster_model`.
 # Clusters are modelled from at most this many rows: limits time. No kept study.
 MODEL_ROWS = 5000
+
+# Codes of rows by clusters, `score` of estimators.
+# Rows that clusters are modelled from: limits time. No kept study.
+SCORE_ROWS = 2000
+# Rows are encoded in this many principal directions: with more, flats cost more than they save, and a grid search takes
+# too few clusters. benchmarks/study_score.py.
+SCORE_COLUMNS = 20
