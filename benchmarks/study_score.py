@@ -35,8 +35,8 @@ FIGURE = Path(__file__).parent.parent / "docs" / "_static" / "score.svg"
 COUNTS = (2, 3, 4, 5, 6, 8)
 COLUMNS = (12, SCORE_COLUMNS, 32, 80)
 FOLDS = 3
-DRAWS = 2
-MNIST_ROWS = 900
+DRAWS = 1
+MNIST_ROWS = 600
 MODELS = {"2, 2 in R^6": ((2, 2), 6), "4, 5, 6 in R^10": ((4, 5, 6), 10), "5, 6, 7 in R^20": ((5, 6, 7), 20)}
 DIGITS = ((1, 7), (4, 9), (2, 4, 8), (3, 6, 8))
 SHOWN = ("4, 5, 6 in R^10, 30% outliers", "four blobs", "motion 1R2RC", "motion two_cranes", "iris", "MNIST 2, 4, 8")
@@ -131,7 +131,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--figure", action="store_true", help="only draw the figure from the kept results")
     if not parser.parse_args().figure:
-        results = joblib.Parallel(n_jobs=2, verbose=1)(joblib.delayed(searched)(case) for case in cases())
+        results = []
+        for each in joblib.Parallel(n_jobs=2, return_as="generator")(
+            joblib.delayed(searched)(case) for case in cases()
+        ):
+            results.append(each)
+            print(each["data"], each["true"], each["found"], flush=True)
         record = {
             "command": "python benchmarks/study_score.py",
             "versions": {
