@@ -51,6 +51,8 @@ def build(method: Method, options: dict[str, Any]) -> Any:
     given = dict(options["set"])
     if options["outliers"]:
         given.setdefault("detect_outliers", True)
+    if options["whiten"] != "auto":
+        given["whiten"] = options["whiten"]
     return method.build(options["clusters"], options["dim"], options["seed"], given)
 
 

@@ -141,10 +141,10 @@ clusters = click.option(
 )
 dim = click.option(
     "--dim",
-    type=values.Whole(1, word="auto"),
+    type=values.Whole(0, word="auto"),
     default="auto",
     metavar="D",
-    help='Dimension of the subspaces, or "auto".',
+    help='Dimension of the subspaces, 0 for points, or "auto".',
 )
 settings = click.option(
     "--set",

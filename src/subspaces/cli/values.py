@@ -101,6 +101,26 @@ class Whole(Value):
         return number
 
 
+class Share(Value):
+    """A number from 0 to 1, or the `word`."""
+
+    name = "share"
+
+    def __init__(self, *, word: str) -> None:
+        self.word = word
+
+    def read(self, value: Any) -> float | str:
+        if value == self.word:
+            return self.word
+        try:
+            number = float(value) if not isinstance(value, bool) else -1.0
+        except (TypeError, ValueError):
+            number = -1.0
+        if not 0 <= number <= 1:
+            raise ValueError(f'{_shown(value)} is not a number from 0 to 1 or "{self.word}"')
+        return number
+
+
 class Amount(Value):
     """An amount of memory, such as "1GB" or a number of bytes; the library checks it."""
 

@@ -63,6 +63,9 @@ FLATS = Record(Flats, {"centers": Array("flats", "columns"), "bases": Array("fla
 def _check_preparation(made: RowPreparation, sizes: Sizes) -> None:
     if made.directions is None:
         sizes.bind("prepared", len(made.mean), "preparation")
+    if made.whitener is not None:
+        whole = np.linalg.matrix_rank(made.whitener) == len(made.whitener)
+        require(whole, "its whitener removes directions")
 
 
 PREPARATION = Part(
@@ -143,7 +146,7 @@ LANDMARK_FLATS = Part(
         _fitted_map(SubspaceFeatures),
         {
             **WIDTHS,
-            "subspace_dim": COUNT,
+            "subspace_dim": Integer(),
             "measure": Text(("landmarks", "uniform")),
             "neighborhood": NEIGHBORHOOD,
             "affine": Flag(),
@@ -221,7 +224,7 @@ CELL = Record(
         "center": Array("columns"),
         "directions": Array("columns", "columns"),
         "basis": Array("columns", "dimension"),
-        "variances": Array("dimension", low=0),
+        "variances": Array("dimension", low=float(np.finfo(np.float32).tiny)),
         "noise": POSITIVE,
         "length": ANY_NUMBER,
         "overhead": ANY_NUMBER,
@@ -238,6 +241,16 @@ CODED_CLUSTERS = Record(
         "cells": Parts(Optional(Part(CELL, columns="coded columns")), "clusters"),
     },
 )
+
+
+class WholeFlats(Part):
+    """`CodedClusters`; lists of flats of an earlier version had another rule for labels."""
+
+    def decode(self, value: Any, where: str, sizes: Sizes) -> Any:
+        require(not isinstance(value, list), f"{where} are from an earlier version: fit the model again and save it")
+        return super().decode(value, where, sizes)
+
+
 PARTITION = Record(
     Partition,
     {
@@ -248,7 +261,7 @@ PARTITION = Record(
         "origin": Text(),
         "modularity": ANY_NUMBER,
         "separation": ANY_NUMBER,
-        "flats": Optional(Part(CODED_CLUSTERS, "prepared", "clusters")),
+        "flats": Optional(WholeFlats(CODED_CLUSTERS, "prepared", "clusters")),
     },
 )
 

@@ -40,6 +40,7 @@ from subspaces.saving.fields import (
     Field,
     Flag,
     Integer,
+    Number,
     Optional,
     Part,
     Record,
@@ -113,7 +114,7 @@ class Judgement(Field):
 
 CHOICE = Decisions()
 # Attributes about single rows and about confidence, which a fit need not have, and those that older files do not have.
-MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_", "verdict_")
+MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_", "verdict_", "whiten_")
 LABELS = Array("rows", kind="i", low=-1)
 PER_ROW = Array("rows", finite=False)
 CLUSTERS = Integer(low=1, size="clusters")
@@ -165,10 +166,11 @@ TABLE: dict[str, Made] = {
         SUBSPACES,
         {
             **SPECTRAL_FITTED,
-            "subspace_dim_": COUNT,
+            "subspace_dim_": Integer(),
             "neighborhood_": NEIGHBORHOOD,
             "affine_": Flag(),
             "normalize_": Flag(),
+            "whiten_": Number(),
             "center_": Flag(),
             "n_columns_": COUNT,
             "n_landmarks_": COUNT,

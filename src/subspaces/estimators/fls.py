@@ -54,7 +54,8 @@ class FLS(SpectralClusterer):
         Number K of clusters. "auto" takes the number of flats with the shortest description of the rows if clusters are
         flat, otherwise the largest number whose modularity is near the maximum.
     subspace_dim : int or "auto", default="auto"
-        Dimension d of the flats. "auto" tries several on a sample and takes the one with the largest modularity.
+        Dimension d of the landmark flats; 0 for points. "auto" tries several on a sample and takes the one with the
+        largest modularity; with at most three columns it takes points.
     n_landmarks : int or "auto", default="auto"
         Number D of landmark flats. "auto" is 2000, or the number of rows if that is at most 3000.
     sigma : float or "auto", default="auto"
@@ -72,14 +73,19 @@ class FLS(SpectralClusterer):
         names. "auto" is searched together with the dimension.
     affine : bool or "auto", default="auto"
         Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
-        both on a sample and takes affine flats if their modularity is clearly larger. With at most three columns it
-        takes affine flats at once, unless the mean of the rows is at the origin.
+        both and points on a sample, and takes linear flats unless the modularity of another kind is clearly larger.
+        Points are affine.
     center : bool or "auto", default="auto"
         Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
         explains.
     normalize : bool or "auto", default="auto"
         Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
         row, and not for affine ones, which do.
+    whiten : float or "auto", default="auto"
+        Power to which rows are whitened before landmark flats are fitted: 0 leaves them as they are, 1 gives all
+        principal directions the same variance, 0.5 replaces standard deviations by their roots. It helps if leading
+        directions are common to all clusters, such as the light in images of faces. "auto" tries 0, 0.5 and 1 from 20
+        columns on and whitens only if the modularity is clearly larger.
     max_columns : int, "auto" or None, default="auto"
         Rows of more columns are projected on this many principal directions. "auto" is 80, or twice a given
         `subspace_dim` if that is more; None never projects.
@@ -89,13 +95,13 @@ class FLS(SpectralClusterer):
     assign : {"auto", "balanced", "density"}, default="auto"
         How partitions are compared. "balanced" takes the largest modularity, which prefers clusters of similar size;
         "density" cuts where clusters are joined most weakly, whatever their sizes; "auto" takes the first unless the
-        second is clearly better separated, and K whole flats if every cluster is flat. With n_nearest=None there is
-        only k-means.
+        second is clearly better separated, and K whole flats if these describe the rows about as well as any number of
+        flats does. With n_nearest=None there is only k-means.
     n_draws : int or "auto", default="auto"
         Number of landmark sets. Of several, the best is kept, and those that agree with it vote on the label of each
         row, which takes as many times longer; `flats_`, `transform` and `choice_` describe the best. "auto" is 1, or 4
-        if halves of the landmarks disagree or clusters may differ in size, unless every row is a landmark; the further
-        sets then use the middle one of the settings searched, whose smaller flats fit into smaller clusters.
+        if halves of the landmarks disagree, unless every row is a landmark. K whole flats do not depend on landmarks,
+        and there is one set.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.
@@ -144,6 +150,8 @@ class FLS(SpectralClusterer):
     n_columns_ : int
         Columns of the rows after projection.
     affine_, center_, normalize_ : bool
+    whiten_ : float
+        The power to which rows are whitened.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -371,7 +379,7 @@ class FLS(SpectralClusterer):
         for name in ("n_landmarks", "subspace_dim", "n_draws", "n_nearest"):
             value = getattr(self, name)
             if not is_auto(value) and not (value is None and name == "n_nearest"):
-                check_integer(name, value, low=1)
+                check_integer(name, value, low=0 if name == "subspace_dim" else 1)
         n_landmarks = unless_auto(self.n_landmarks) or landmark_count(n_rows)
         if not isinstance(self.landmarks, str):
             n_landmarks = len(np.asarray(self.landmarks))
@@ -380,7 +388,7 @@ class FLS(SpectralClusterer):
             n_rows,
             n_columns,
             n_landmarks=n_landmarks,
-            subspace_dim=dim or max(DIMS),
+            subspace_dim=max(DIMS) if dim is None else dim,
             max_columns=self._row_options().max_columns,
             n_nearest=N_NEAREST if is_auto(self.n_nearest) else self.n_nearest,  # type: ignore[arg-type]
             n_draws=1 if is_auto(self.n_draws) else int(self.n_draws),

@@ -29,7 +29,7 @@ class SubspaceFeatures(DistanceFeatures):
     n_components : int, default=1000
         Number D of subspaces; at most n landmark flats are used.
     subspace_dim : int, default=3
-        Dimension d of every subspace.
+        Dimension d of every subspace; landmark flats of dimension 0 are points.
     measure : {"landmarks", "uniform"}, default="landmarks"
         "landmarks": a flat fitted to the rows around each landmark point. "uniform": the uniform measure on the
         Grassmannian, which does not depend on the data (Lemma 3.1), for comparison and tests.

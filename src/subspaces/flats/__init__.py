@@ -9,10 +9,10 @@
 `candidates`         candidate flats at random rows, and the greedy choice among them (LBF)
 `kflats`             K-flats: assign rows to flats, refit, repeat
 `per_cluster`        flats of the clusters of a labelling
-`least_noise`        the flat of least noise for each row, among flats of different dimensions
 `affinity`           affinities between rows with a flat at each, and votes of flats (SLBF)
 `dimension`          the dimension of flats, from the level of noise that they leave
 `description`        description length of rows under a union of flats
+`coded`              the cluster that encodes each row in the fewest nats
 `cluster_model`      Gaussians of clusters that were found: dimensions, outliers
 `angles`             principal angles
 `thresholds`         the numbers that change results

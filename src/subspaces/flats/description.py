@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +25,12 @@ from subspaces.flats.cells import (
     cell_lengths,
     chi2_quantile,
     fit_background,
-    fit_cell,
     fit_cells,
     middle,
     spatial_medians,
     squared_lengths,
 )
-from subspaces.flats.thresholds import MAX_CODE_ROUNDS, MAX_DIM_SHARE, REACH
+from subspaces.flats.thresholds import MAX_CODE_ROUNDS, REACH
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,32 +69,6 @@ class Code:
     def length(self) -> float:
         """Nats of rows and flats together."""
         return float(self.row_lengths.sum() + self.overheads.sum())
-
-
-def is_flat(cell: Cell | None) -> bool:
-    """Whether a cluster has a few directions and equal noise in all others.
-
-    Each direction that shortens the code then saves far more than it costs. If variances decay slowly, as in curved
-    clusters, many more directions save a little.
-    """
-    if cell is None:
-        return False
-    p, n_directions = cell.basis.shape
-    return 0 < cell.dim == n_directions <= MAX_DIM_SHARE * p
-
-
-def has_flat_clusters(code: Code) -> bool:
-    """Whether all clusters are flat, and no two are parts of the same flat, as two curves in a plane are."""
-    if not all(map(is_flat, code.cells)):
-        return False
-    members = [np.flatnonzero(code.chosen == k) for k in range(len(code.cells))]
-    for (i, first), (j, second) in combinations(enumerate(code.cells), 2):
-        assert first is not None
-        assert second is not None
-        both = fit_cell(code.space, np.concatenate([members[i], members[j]]))
-        if both is None or both.basis.shape[1] <= max(first.dim, second.dim):
-            return False
-    return True
 
 
 def describe(x: Array, labels: Labels, n_clusters: int, *, affine: bool, max_dim: int | None = None) -> Description:

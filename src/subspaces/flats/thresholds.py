@@ -53,8 +53,8 @@ RESOLUTION = 1e-2
 # A direction belongs to a flat if it saves each row this many nats, which needs four or five times the variance of the
 # noise. Otherwise a slowly decaying spectrum, as of curved clusters, would use nearly all columns. No kept study.
 NATS_PER_DIRECTION = 1.0
-# Flats of a larger share of the columns do not count as low-dimensional subspaces, in `is_flat` and `cluster_dim`. No
-# kept study.
+# Flats of a larger share of the columns do not count as low-dimensional subspaces, in `cluster_dim` and in
+# selection/coding.py. No kept study.
 MAX_DIM_SHARE = 2 / 3
 # Share of the rows of a Gaussian within its reach; rows within reach of a flat are not outliers. No kept study.
 REACH = 0.999

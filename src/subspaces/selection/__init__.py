@@ -1,8 +1,10 @@
 """Every decision that is made without labels.
 
 - `choosing`: the one entry `choose`, from rows and `Asked` to a frozen `Setting`; calls the searches below
-- `search`: how landmark flats are fitted; `flat_count`, `graph_count`: the number of clusters
-- `partition`: which cut of the graph; `clustering`: one clustering of the rows; `whole_flats`: K flats instead of a cut
+- `comparison`: when one candidate is clearly better than another
+- `search`: how the graph is made; `flat_count`, `graph_count`: the number of clusters
+- `partition`: which cut of the graph; `clustering`: one clustering of the rows
+- `structure`, `coding`: flat, blobs or bent, and K whole flats instead of a cut
 - `confidence`, `voting`, `consensus`: whether other landmarks agree
 - `record`, `record_text`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
 - `evidence`, `verdict`: what structure was found, how far to trust it, and what to do (`verdict_`)

@@ -48,8 +48,8 @@ def find_consensus(
     if choice is not None and k > 1:
         decisions.append(partition_decision(choice, first.partition))
     if first.partition.flats is not None:
-        found = flat_confidence(first, rows, setting.flat_sample, rng)
-        return Consensus(first, first.labels, (), found, tuple(decisions))
+        halves = flat_confidence(first, rows, setting.flat_sample, rng)
+        return Consensus(first, first.labels, (), halves, tuple(decisions))
     found, more = None, (setting.n_draws or 1) - 1
     if not more:
         found = half_confidence(first, k, kind="balanced" if choice is None else choice.kind, rng=rng)

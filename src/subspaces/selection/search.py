@@ -289,7 +289,7 @@ def draw_sample(
         shaped[unit, whiten] = ShapedSample(rows, distinct, landmarks, neighbors)
     first = next(iter(shaped.values()))
     groups = nearest_centers(first.rows, first.landmarks[:: max(1, len(first.landmarks) // ERROR_GROUPS)])
-    return Sample(shaped, groups)
+    return Sample(shaped, groups.astype(np.intp))
 
 
 def try_settings(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.arrays import Array, Indices
+from subspaces._core.errors import InputError
 from subspaces._core.validation import (
     check_integer,
     check_n_clusters,
@@ -71,6 +72,8 @@ class Asked:
         check_positive("power", self.power)
         for name in ("affine", "normalize"):
             check_option(name, getattr(self, name), (True, False, "auto"))
+        if not is_auto(self.subspace_dim) and self.subspace_dim == 0 and not self.affine:
+            raise InputError("subspace_dim=0 and affine=False contradict each other: points have no origin in common.")
         if not is_auto(self.whiten):
             check_power("whiten", self.whiten, hint='0 does not whiten, 1 does, "auto" tries')
         check_option("assign", self.assign, KINDS)

@@ -40,6 +40,13 @@ labels alone. Rows may be larger than memory; with --checkpoint a run that was k
 @opt.settings
 @click.option("--outliers/--no-outliers", help="Label rows that belong to no cluster -1 (fls only).")
 @click.option(
+    "--whiten",
+    type=values.Share(word="auto"),
+    default="auto",
+    metavar="POWER",
+    help='Whiten rows to this power from 0, not at all, to 1, wholly, or "auto" (fls only).',
+)
+@click.option(
     "--out",
     type=values.Place(),
     metavar="PATH",
@@ -109,6 +116,11 @@ def _checked(options: dict[str, Any]) -> tuple[Method, Path]:
             raise InputError(f"--outliers: --method {method.name} does not detect outliers, only fls does")
         if options["set"].get("detect_outliers", True) is False:
             raise InputError("--outliers and --set detect_outliers=false contradict each other: leave one out")
+    if options["whiten"] != "auto":
+        if method.name != "fls":
+            raise InputError(f"--whiten: --method {method.name} does not whiten rows, only fls does")
+        if "whiten" in options["set"]:
+            raise InputError("--whiten and --set whiten contradict each other: leave one out")
     if options["out"] is None:
         options["out"] = DEFAULT_OUT if options["again"] is None else f"{options['again'].rstrip('/')}-again"
     out = record.path_of(options["out"])
