@@ -32,11 +32,14 @@ FLATS = {
     "flats": PLAIN,
     "everything chosen": FLS("auto", max_clusters=4, n_landmarks=60, random_state=0),
     "votes": clone(PLAIN).set_params(n_draws=3),
+    "whole flats": clone(PLAIN).set_params(assign="auto"),
+    "whitened": clone(PLAIN).set_params(whiten=0.5),
     "the paper": FLS.paper(3, subspace_dim=2, n_landmarks=60, random_state=0),
     "outliers": clone(PLAIN).set_params(detect_outliers=True),
     "some outliers": clone(PLAIN).set_params(detect_outliers=0.05),
 }
 POINTS = {
+    "points": FLS(3, n_landmarks=60, subspace_dim=0, assign="balanced", random_state=0),
     "landmarks": LandmarkSpectralClustering(3, n_landmarks=60, random_state=0),
     "all landmarks": LandmarkSpectralClustering(3, n_landmarks=60, n_nearest=None, random_state=0),
     "columns": NystromSpectralClustering(3, n_landmarks=60, random_state=0),

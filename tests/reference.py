@@ -1,6 +1,7 @@
 """Slow, literal versions of the formulas, to be read at a glance; the fast code is tested against them."""
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -372,3 +373,20 @@ def principal_angles(A: Array, B: Array) -> Array:
     sines = np.linalg.svd(basis_b - basis_a @ (basis_a.T @ basis_b), compute_uv=False)[::-1]
     # The sine is accurate for small angles, the cosine near a right angle; the arctangent of both is always.
     return np.arctan2(sines, cosines)
+
+
+def coded_lengths(rows: Array, clusters: Any) -> Array:
+    """Nats (n, K) of each row in the Gaussian of each cluster, from covariance matrices, one row at a time."""
+    total = sum(cell.size for cell in clusters.cells if cell is not None)
+    found = np.full((len(rows), len(clusters.cells)), np.inf)
+    for i, row in enumerate(rows):
+        measured = (row @ clusters.directions - clusters.center) / clusters.unit
+        for k, cell in enumerate(clusters.cells):
+            if cell is None:
+                continue
+            covariance = cell.noise * (np.eye(len(measured)) - cell.basis @ cell.basis.T)
+            covariance += cell.basis @ np.diag(cell.variances) @ cell.basis.T
+            offset = measured - cell.center
+            square = offset @ np.linalg.inv(covariance) @ offset
+            found[i, k] = (square + np.linalg.slogdet(2 * np.pi * covariance)[1]) / 2 - np.log(cell.size / total)
+    return found

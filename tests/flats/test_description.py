@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from examples import ODD_ROWS
 from subspaces.datasets import make_subspaces
 from subspaces.flats.cells import cluster_dim, dim_lengths
-from subspaces.flats.description import describe, has_flat_clusters, measure, shortest_code
+from subspaces.flats.description import describe, measure, shortest_code
 
 MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 
@@ -174,43 +174,6 @@ class TestResults:
         found = describe(X, 2 * labels, 3, affine=True)
         assert found.dims.tolist() == [2, 0, 2]
         assert found.noise[1] == 0
-
-
-class TestFlatClusters:
-    """Whether clusters are flats of their own, or the parts of something else."""
-
-    def code(self, X, labels):
-        return shortest_code(measure(X, affine=True), labels.astype(np.int32), int(labels.max()) + 1, free=False)
-
-    @pytest.mark.parametrize("affine", [False, True])
-    def test_planes_are_flat(self, affine):
-        X, y = make_subspaces((2, 2, 1), 6, points_per_subspace=100, outliers=0, affine=affine, random_state=0)
-        assert has_flat_clusters(self.code(X, y))
-
-    def test_parts_of_one_plane_are_not_flat_clusters(self):
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(300, 2)) @ np.linalg.qr(rng.normal(size=(6, 2)))[0].T + 0.01 * rng.normal(size=(300, 6))
-        code = self.code(X, X[:, 0] > 0)
-        # Each of them is flat.
-        assert [cell.dim for cell in code.cells] == [2, 2]
-        assert not has_flat_clusters(code)
-
-    def test_one_pair_in_a_flat_is_enough(self):
-        X, y = make_subspaces((2, 2), 6, points_per_subspace=200, outliers=0, noise=0.01, random_state=0)
-        cut = np.where((y == 1) & (X[:, 0] > 0), 2, y)
-        assert has_flat_clusters(self.code(X, y))
-        assert not has_flat_clusters(self.code(X, cut))
-
-    def test_a_line_in_a_plane_is_a_part_of_it(self):
-        rng = np.random.default_rng(0)
-        along = np.r_[rng.normal(size=(200, 2)), np.outer(rng.normal(size=100), [1, 0])]
-        X = np.c_[along, np.zeros((300, 4))] + 0.01 * rng.normal(size=(300, 6))
-        assert not has_flat_clusters(self.code(X, np.repeat([0, 1], [200, 100])))
-
-    def test_round_clusters_are_not_flat(self):
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(200, 4)) + 20 * np.repeat(np.eye(2, 4), 100, axis=0)
-        assert not has_flat_clusters(self.code(X, np.repeat([0, 1], 100)))
 
 
 class TestInvariance:

@@ -6,15 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from subspaces.flats.description import measure, shortest_code
 from subspaces.flats.neighborhoods import Beta2
-from subspaces.selection.decisions import flats_decision, partition_decision
+from subspaces.selection.decisions import flats_decision, partition_decision, structure_decision
 from subspaces.selection.partition import PartitionChoice
 from subspaces.selection.search import FlatSetting, Search
+from subspaces.selection.structure import BENT, BLOBS, FLAT, Structure
 from subspaces.spectral.partition import Partition
 
-LINEAR = FlatSetting(2, 6, False, True, modularity=0.4, separation=3.0, n_rows=100)
-WIDE = FlatSetting(4, 28, False, True, modularity=0.5, separation=3.1, n_rows=100)
-AFFINE = FlatSetting(3, "beta2", True, False, modularity=0.3, separation=-np.inf, n_rows=90)
+LINEAR = FlatSetting(2, 6, False, True, modularity=0.4, n_rows=100)
+WIDE = FlatSetting(4, 28, False, True, modularity=0.5, n_rows=100)
+AFFINE = FlatSetting(3, "beta2", True, False, modularity=0.3, n_rows=90)
+POINTS = FlatSetting(0, 1, True, False, modularity=0.2, n_rows=90)
+WHITENED = FlatSetting(2, 6, False, True, 0.5, modularity=0.1, n_rows=90)
 
 
 def partition(n_vectors, modularity, separation=1.0, origin="k-means"):
@@ -23,56 +27,70 @@ def partition(n_vectors, modularity, separation=1.0, origin="k-means"):
 
 class TestFlats:
     def test_every_trial_is_recorded(self):
-        found = flats_decision(Search(WIDE, [LINEAR, WIDE, AFFINE], "auto"))
+        found = flats_decision(Search(WIDE, [LINEAR, WIDE, AFFINE, POINTS, WHITENED]))
         assert found.name == "flats"
         assert found.candidates[0] == {
-            "flats": "linear",
+            "flats": "linear flats",
             "rows": "scaled",
             "subspace_dim": 2,
             "neighborhood": 6,
             "n_rows": 100,
             "modularity": 0.4,
-            "separation": 3.0,
         }
         assert found.candidates[2] == {
-            "flats": "affine",
+            "flats": "affine flats",
             "rows": "as they are",
             "subspace_dim": 3,
             "neighborhood": "beta2",
             "n_rows": 90,
             "modularity": 0.3,
-            "separation": -np.inf,
         }
+        assert [each["flats"] for each in found.candidates[3:]] == [
+            "points",
+            "linear flats of rows whitened to the power 0.5",
+        ]
         assert found.chosen["subspace_dim"] == 4
         assert found.score == "modularity"
 
     def test_a_setting_tried_twice_keeps_the_trial_that_won(self):
-        again = replace(WIDE, modularity=0.49, separation=4.0)
-        assert flats_decision(Search(again, [LINEAR, WIDE, again], "density", True)).winner == 2
-        assert flats_decision(Search(WIDE, [LINEAR, WIDE, again], "auto")).winner == 1
+        again = replace(WIDE, modularity=0.49)
+        assert flats_decision(Search(again, [LINEAR, WIDE, again])).winner == 2
+        assert flats_decision(Search(WIDE, [LINEAR, WIDE, again])).winner == 1
 
     @pytest.mark.parametrize("chosen", [WIDE, AFFINE])
     def test_a_pilot_is_recorded(self, chosen):
-        both = flats_decision(Search(chosen, [LINEAR, WIDE, AFFINE], "auto")).reason
+        both = flats_decision(Search(chosen, [LINEAR, WIDE, AFFINE])).reason
         assert both.startswith("affine flats" if chosen.affine else "linear flats")
         assert "pilot" in both
         assert "largest modularity" in both
         own = [each for each in (LINEAR, WIDE, AFFINE) if each.affine == chosen.affine]
-        assert flats_decision(Search(chosen, own, "auto")).reason == "the largest modularity"
-
-    @pytest.mark.parametrize(("kind", "uneven"), [("density", True), ("density", False), ("auto", False)])
-    def test_unequal_sizes_are_recorded_if_they_decided(self, kind, uneven):
-        reason = flats_decision(Search(LINEAR, [LINEAR, WIDE], kind, uneven)).reason
-        assert ("unequal size" in reason) is uneven
-        assert ("modularity" in reason) is not uneven
+        assert flats_decision(Search(chosen, own)).reason == "the largest modularity"
 
     def test_plain_values(self):
-        given = FlatSetting(2, Beta2(4, 2), True, False, 0.4)
-        found = flats_decision(Search(given, [given], "auto"))
+        given = FlatSetting(2, Beta2(4, 2), True, False)
+        found = flats_decision(Search(given, [given]))
         told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert told["candidates"][0]["neighborhood"] == str(Beta2(4, 2))
-        assert told["candidates"][0]["separation"] is None
+        assert told["candidates"][0]["modularity"] is None
         assert "Beta2" in repr(found)
+
+
+class TestStructure:
+    @pytest.mark.parametrize(
+        ("kind", "word"), [(FLAT, "few directions"), (BLOBS, "without directions"), (BENT, "worse")]
+    )
+    def test_the_kind_and_its_evidence(self, kind, word):
+        code = shortest_code(measure(np.eye(4), affine=True), np.zeros(4, int), 1, free=False)
+        found = structure_decision(Structure(kind, (code,), 3.5, 0.8, 0.4, np.eye(4)))
+        assert word in found.reason
+        assert found.chosen == {
+            "clusters": kind,
+            "share": 0.8,
+            "spread": 0.4,
+            "one_flat": 3.5,
+            "k_flats": code.length / 4,
+        }
+        assert kind in repr(found)
 
 
 class TestPartition:
@@ -119,7 +137,7 @@ class TestPartition:
         flats = partition(6, 0.42, np.nan, origin="flats")
         found = partition_decision(self.choice(self.candidates[1]), flats)
         assert found.chosen["origin"] == "flats"
-        assert "clusters are flat" in found.reason
+        assert "shortest description" in found.reason
         # What would have been taken without them is among the others.
         assert ("k-means", 2, 0.45) in self.told(found)
         assert len(found.candidates) == 5

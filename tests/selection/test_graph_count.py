@@ -1,10 +1,13 @@
 """The number of clusters by their graph: what it finds, the rule beside a slow one, what must not change it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
+from subspaces.rows.preparation import RowOptions, prepare
 from subspaces.selection import graph_count
 from subspaces.selection.graph_count import decide_by_graph
 from subspaces.selection.record import Decision
@@ -34,14 +37,15 @@ def arcs(n_clusters=3, n=60, seed=0):
 
 
 def decide(X, max_clusters=5, settings=SETTINGS, seed=0, evidence=None):
-    return decide_by_graph(X, max_clusters, settings, np.random.RandomState(seed), flats=evidence or flats())
+    rows = prepare(X, RowOptions(center=False, max_columns=None))
+    return decide_by_graph(rows, max_clusters, settings, np.random.RandomState(seed), flats=evidence or flats())
 
 
 class TestDecision:
     @pytest.mark.parametrize("n_clusters", [2, 3, 4])
     def test_separate_clusters(self, n_clusters):
         X, _ = arcs(n_clusters)
-        found = decide(X, 6)
+        found = decide(X, 6, [SETTINGS[0], replace(SETTINGS[0], neighborhood=8)])
         assert found.chosen["n_clusters"] == n_clusters
         # The largest modularity of this number of clusters; it is the same in every setting.
         assert found.chosen["relative_modularity"] == pytest.approx(1, abs=0.02)

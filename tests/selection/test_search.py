@@ -1,4 +1,4 @@
-"""The search for a setting: what is tried, what is taken, and what it takes for known data."""
+"""The search for a graph: what is tried, what is taken, and what it takes for known data."""
 
 from __future__ import annotations
 
@@ -6,36 +6,42 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.utils import check_random_state
 
 from subspaces.datasets import make_subspaces
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.kernels import SubspaceFeatures
+from subspaces.rows.preparation import RowOptions, prepare
 from subspaces.selection import search
-from subspaces.selection.partition import choose_partition
+from subspaces.selection.choosing import flat_settings
 from subspaces.selection.search import (
-    AFFINE_MARGIN,
-    DIM_TIE,
     DIMS,
-    MIDDLE_DRAWS,
-    PAIR_COLUMNS,
     PILOT_DIMS,
-    UNEVEN_MARGIN,
     FlatSetting,
     Search,
-    ask_joins,
-    best_setting,
+    Trial,
+    best_trial,
     candidate_settings,
     choose_setting,
     climb,
     draw_sample,
-    middle_setting,
+    kind_name,
     pilot_settings,
-    prefers_affine,
+    preferred_kind,
     setting_graph,
+    tight_settings,
     try_setting,
 )
-from subspaces.selection.thresholds import SURE_AGREEMENT
+from subspaces.selection.setting import Asked
+from subspaces.selection.thresholds import LOW_COLUMNS, N_ERRORS, WHITEN, WHITEN_COLUMNS
+
+GROUPS = np.arange(100)
+
+
+def prepared(rows):
+    """Rows as they are."""
+    return prepare(rows, RowOptions(center=False, max_columns=None))
 
 
 def pairs(*arguments, affine=False, unit=True, **options):
@@ -45,44 +51,27 @@ def pairs(*arguments, affine=False, unit=True, **options):
     return [(setting.dim, setting.neighborhood) for setting in found]
 
 
-def both_kinds(rows, n_clusters):
-    """The settings that are tried where nothing is given."""
-    return [
-        setting
-        for affine in (False, True)
-        for setting in candidate_settings(*rows.shape, n_clusters, affine=affine, unit=not affine)
-    ]
+def open_settings(rows, n_clusters, **given):
+    """The settings that are tried if only some values are given."""
+    return flat_settings(prepared(rows), Asked(n_clusters, **given), n_clusters)
 
 
-def scored(dim, modularity, *, affine=False, neighborhood=8):
-    return FlatSetting(dim, neighborhood, affine, not affine, modularity)
-
-
-def parted(dim, modularity, separation, balanced_separation, *, affine=False, neighborhood=8, agreement=1.0):
-    return replace(
-        scored(dim, modularity, affine=affine, neighborhood=neighborhood),
-        separation=separation,
-        balanced_separation=balanced_separation,
-        agreement=agreement,
-    )
+def trial(dim, modularity, *, affine=False, neighborhood=8, whiten=0.0, spread=0.1, seed=None):
+    """A trial whose terms have this mean; trials of other seeds differ row by row."""
+    noise = np.random.default_rng(dim if seed is None else seed).normal(size=len(GROUPS)) * spread
+    setting = FlatSetting(dim, neighborhood, affine, not affine, whiten, modularity, len(GROUPS))
+    return Trial(setting, modularity + noise - noise.mean())
 
 
 def tried(rows, n_clusters, settings, *, max_rows=1000):
     """All settings with what they reach on one sample."""
     rng = np.random.RandomState(0)
-    sample = draw_sample(rows, settings, rng, max_rows)
+    sample = draw_sample(prepared(rows), settings, rng, max_rows)
     return [try_setting(setting, sample, n_clusters, rng) for setting in settings]
 
 
-def asked(rows, n_clusters, settings, *, n_draws=1):
-    """The same, asked how well clusters are separated."""
-    rng = np.random.RandomState(0)
-    sample = draw_sample(rows, settings, rng, 1000)
-    return [ask_joins(setting, sample, n_clusters, rng, n_draws=n_draws) for setting in settings]
-
-
-def best_and_trials(*arguments, **options):
-    found = choose_setting(*arguments, **options)
+def best_and_trials(rows, *arguments):
+    found = choose_setting(prepared(rows), *arguments)
     return found.setting, found.trials
 
 
@@ -98,12 +87,45 @@ def affine_rows(dims, p, seed, *, noise):
     return X - X.mean(axis=0)
 
 
+def shaded_rows(seed=0):
+    """Subspaces in 24 columns, and two directions of larger variance that they have in common."""
+    X, y = make_subspaces((3, 3, 3), 24, points_per_subspace=80, noise=0.02, outliers=0, random_state=seed)
+    rng = np.random.default_rng(seed)
+    shade = np.linalg.qr(rng.normal(size=(24, 2)))[0]
+    return X + rng.normal(size=(len(X), 2)) @ shade.T, y
+
+
 @pytest.fixture
 def no_trials(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("no setting was to be tried")
 
     monkeypatch.setattr(search, "try_setting", refuse)
+
+
+class Known:
+    """A search whose trials have known terms."""
+
+    def __init__(self, monkeypatch, score, *, pilot_rows=100, sample_rows=150):
+        def attempt(setting, *arguments):
+            return trial(
+                setting.dim,
+                score(setting),
+                affine=setting.affine,
+                neighborhood=setting.neighborhood,
+                whiten=setting.whiten,
+            )
+
+        class Drawn:
+            groups = GROUPS
+
+        monkeypatch.setattr(search, "PILOT_ROWS", pilot_rows)
+        monkeypatch.setattr(search, "SAMPLE_ROWS", sample_rows)
+        monkeypatch.setattr(search, "try_setting", attempt)
+        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: Drawn)
+
+    def choose(self, settings, n=101, n_columns=40):
+        return choose_setting(prepared(np.zeros((n, n_columns))), 2, settings, np.random.RandomState(0))
 
 
 class TestCandidates:
@@ -119,8 +141,8 @@ class TestCandidates:
     def test_subspaces_fill_at_most_half_of_the_space(self, n_columns, dims):
         assert sorted({dim for dim, _ in pairs(10_000, n_columns, 2)}) == dims
 
-    @pytest.mark.parametrize(("n_columns", "dims"), [(2, [1]), (3, [1, 2]), (4, [2, 3]), (5, [2, 3, 4])])
-    def test_few_columns_leave_all_dimensions_to_try(self, n_columns, dims):
+    @pytest.mark.parametrize(("n_columns", "dims"), [(2, [1]), (3, [1, 2]), (4, [2]), (5, [2])])
+    def test_few_columns_leave_few_dimensions_to_try(self, n_columns, dims):
         assert sorted({dim for dim, _ in pairs(10_000, n_columns, 2)}) == dims
 
     def test_neighbourhoods_fill_at_most_half_of_a_cluster(self):
@@ -156,214 +178,262 @@ class TestCandidates:
 
     def test_candidates_have_no_score_yet(self):
         setting = candidate_settings(100, 6, 2, affine=True, unit=True)[0]
-        assert np.isnan([setting.modularity, setting.separation, setting.balanced_separation]).all()
+        assert np.isnan(setting.modularity)
         assert setting.n_rows == 0
 
+    def test_points_are_single_rows(self):
+        assert pairs(10_000, 80, 10, affine=True, unit=False, dim=0) == [(0, 1)]
+        assert pairs(5, 2, 2, affine=True, unit=False, dim=0) == [(0, 1)]
+        assert pairs(100, 6, 2, affine=True, unit=False, dim=0, neighborhood=5) == [(0, 5)]
 
-class TestBestSetting:
-    def test_is_the_largest_modularity(self):
-        settings = [scored(2, 0.3), scored(4, 0.5), scored(3, 0.5 - DIM_TIE / 2), scored(9, 0.4)]
-        assert best_setting(settings, sampled=False) is settings[1]
+    def test_the_power_of_whitening_is_kept(self):
+        assert {each.whiten for each in candidate_settings(100, 30, 2, affine=False, unit=True, whiten=0.5)} == {0.5}
 
-    def test_of_a_sample_is_the_largest_dimension_among_near_ties(self):
-        settings = [
-            scored(2, 0.5),
-            scored(6, 0.5 - 0.9 * DIM_TIE, neighborhood=14),
-            scored(6, 0.5 - 0.5 * DIM_TIE, neighborhood=40),
-            scored(9, 0.5 - 1.1 * DIM_TIE),
+
+class TestKinds:
+    """The ways to make a graph that `choosing.flat_settings` lists."""
+
+    def kinds(self, n_columns, **given):
+        found = open_settings(np.zeros((500, n_columns)), 3, **given)
+        return list(dict.fromkeys(kind_name(each) for each in found))
+
+    def test_nothing_is_given(self):
+        assert self.kinds(LOW_COLUMNS) == ["points"]
+        assert self.kinds(LOW_COLUMNS + 1) == ["linear flats", "affine flats", "points"]
+        assert self.kinds(WHITEN_COLUMNS) == [
+            "linear flats",
+            "affine flats",
+            "points",
+            "linear flats of rows whitened to the power 0.5",
+            "linear flats of whitened rows",
         ]
-        assert best_setting(settings, sampled=True) is settings[2]
-        assert best_setting(settings, sampled=False) is settings[0]
+        assert WHITEN == (0.5, 1.0)
+
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            ({"affine": True, "whiten": 0}, ["affine flats", "points"]),
+            ({"affine": False, "whiten": 0}, ["linear flats"]),
+            (
+                {"whiten": 1},
+                ["linear flats of whitened rows", "affine flats of whitened rows", "points of whitened rows"],
+            ),
+            ({"subspace_dim": 0}, ["points"]),
+            ({"subspace_dim": 0, "whiten": 0.25}, ["points of rows whitened to the power 0.25"]),
+            ({"subspace_dim": 3, "whiten": 0}, ["linear flats", "affine flats"]),
+            ({"subspace_dim": 3, "whiten": 0, "affine": True}, ["affine flats"]),
+        ],
+        ids=str,
+    )
+    def test_given_values_are_not_varied(self, given, expected):
+        assert self.kinds(40, **given) == expected
+
+    def test_few_columns_and_linear_flats(self):
+        assert self.kinds(2, affine=False) == ["linear flats"]
+        assert self.kinds(3, subspace_dim=1) == ["linear flats", "affine flats"]
+
+    def test_linear_flats_and_no_others_are_those_of_unit_rows(self):
+        for setting in open_settings(np.zeros((500, 40)), 3):
+            assert setting.unit == (not setting.affine)
+        assert all(setting.unit for setting in open_settings(np.zeros((500, 40)), 3, normalize=True))
+
+
+class TestBestTrial:
+    # Fewer than two standard errors of the difference between two trials, and more.
+    NEAR, FAR = (factor * N_ERRORS * 0.1 * np.sqrt(2 / len(GROUPS)) for factor in (0.5, 1.5))
+
+    def test_is_the_largest_modularity(self):
+        trials = [trial(2, 0.3), trial(4, 0.5), trial(6, 0.5 - self.NEAR), trial(9, 0.4)]
+        assert best_trial(trials, GROUPS, sampled=False) is trials[1].setting
+
+    def test_of_a_sample_is_the_largest_dimension_that_is_not_clearly_worse(self):
+        trials = [
+            trial(2, 0.5),
+            trial(6, 0.5 - 0.8 * self.NEAR, neighborhood=14, seed=1),
+            trial(6, 0.5 - 0.5 * self.NEAR, neighborhood=40, seed=3),
+            trial(9, 0.5 - self.FAR),
+        ]
+        assert best_trial(trials, GROUPS, sampled=True) is trials[2].setting
+        assert best_trial(trials, GROUPS, sampled=False) is trials[0].setting
+
+    def test_the_same_rows_are_compared(self):
+        """Paired differences: a small one is clear if it is that of every row."""
+        trials = [trial(2, 0.5, seed=0), trial(6, 0.5 - self.NEAR, seed=0)]
+        assert best_trial(trials, GROUPS, sampled=True) is trials[0].setting
+
+    def test_rows_that_share_landmarks_are_few_observations(self):
+        trials = [trial(2, 0.5, seed=0), trial(6, 0.5 - self.FAR, seed=1)]
+        assert best_trial(trials, GROUPS, sampled=True) is trials[0].setting
+        halves = np.argsort(np.argsort(trials[0].terms - trials[1].terms)) // 50
+        assert best_trial(trials, halves, sampled=True) is trials[1].setting
 
     @pytest.mark.parametrize("sampled", [False, True])
     def test_of_equals_is_the_first(self, sampled):
-        settings = [scored(3, 0.5), scored(3, 0.5), scored(2, 0.5)]
-        assert best_setting(settings, sampled=sampled) is settings[0]
-
-    def test_middle_of_one_setting(self):
-        settings = [scored(3, -0.1)]
-        assert best_setting(settings, sampled=True) is settings[0]
+        trials = [trial(3, 0.5), trial(3, 0.5), trial(2, 0.5)]
+        assert best_trial(trials, GROUPS, sampled) is trials[0].setting
 
 
-class TestPrefersAffine:
-    @pytest.mark.parametrize(("lead", "expected"), [(-0.1, False), (0, False), (0.019, False), (0.021, True)])
-    def test_only_by_more_than_the_margin(self, lead, expected):
-        trials = [scored(2, 0.1), scored(3, 0.4), scored(2, 0.4 + lead, affine=True), scored(3, 0.0, affine=True)]
-        assert prefers_affine(trials, 0.02) is expected
+class TestPreferredKind:
+    NEAR, FAR = TestBestTrial.NEAR, TestBestTrial.FAR
 
-    def test_the_order_of_trials_does_not_matter(self):
-        trials = [scored(3, 0.5, affine=True), scored(2, 0.6), scored(2, 0.7, affine=True)]
-        assert prefers_affine(trials, 0.05)
-        assert prefers_affine(trials[::-1], 0.05)
-        assert not prefers_affine(trials, 0.15)
+    @pytest.mark.parametrize(("lead", "affine"), [(-0.1, False), (0, False), (NEAR, False), (FAR, True)])
+    def test_a_later_kind_must_be_clearly_better(self, lead, affine):
+        trials = [trial(2, 0.1), trial(3, 0.4), trial(2, 0.4 + lead, affine=True), trial(3, 0.0, affine=True)]
+        found = preferred_kind(trials, GROUPS)
+        assert found.affine is affine
+        assert found is trials[2 if affine else 1].setting
+
+    def test_the_order_of_kinds_matters(self):
+        trials = [trial(2, 0.4), trial(2, 0.4 + self.NEAR, affine=True, seed=1)]
+        assert not preferred_kind(trials, GROUPS).affine
+        assert preferred_kind(trials[::-1], GROUPS).affine
+
+    def test_every_later_kind_is_compared_with_the_best_so_far(self):
+        trials = [trial(4, 0.4), trial(4, 0.5, affine=True, seed=1), trial(0, 0.5 + self.NEAR, affine=True, seed=2)]
+        assert preferred_kind(trials, GROUPS) is trials[1].setting
+        trials.append(trial(2, 0.6, whiten=0.5, seed=3))
+        assert preferred_kind(trials, GROUPS) is trials[3].setting
 
 
 class TestPilot:
-    def asked(self, n_columns, **options):
-        settings = [
-            setting
-            for affine in (False, True)
-            for setting in candidate_settings(10_000, n_columns, 5, affine=affine, unit=not affine, **options)
-        ]
+    def asked(self, n_columns, **given):
         return [
-            [(setting.dim, setting.neighborhood, setting.affine) for setting in some]
-            for some in pilot_settings(settings, n_columns)
+            (each.dim, each.neighborhood, each.affine, each.whiten)
+            for each in pilot_settings(open_settings(np.zeros((10_000, n_columns)), 5, **given))
         ]
 
-    def test_many_columns_begin_with_one_pair(self):
-        first, more = self.asked(PAIR_COLUMNS)
-        assert first == [(4, 10, False), (4, 10, True)]
-        assert more == [(2, 6, False), (2, 16, False), (4, 28, False), (2, 6, True)]
+    def test_tight_settings_of_few_dimensions_for_each_kind(self):
+        assert PILOT_DIMS == (2, 4)
+        flats = [(2, 6, False, 0), (4, 10, False, 0), (2, 6, True, 0), (4, 10, True, 0), (0, 1, True, 0)]
+        assert self.asked(WHITEN_COLUMNS - 1) == flats
+        assert self.asked(WHITEN_COLUMNS) == [*flats, (2, 6, False, 0.5), (2, 6, False, 1)]
 
-    def test_few_columns_try_all_settings_at_once(self):
-        first, more = self.asked(PAIR_COLUMNS - 1)
-        assert first == [(2, 6, False), (2, 16, False), (4, 10, False), (4, 28, False), (2, 6, True), (4, 10, True)]
-        assert more == []
+    def test_a_given_dimension(self):
+        assert self.asked(10, subspace_dim=3) == [(3, 8, False, 0), (3, 8, True, 0)]
+        assert self.asked(10, subspace_dim=3, neighborhood="beta2") == [
+            (3, "beta2", False, 0),
+            (3, "beta2", True, 0),
+        ]
 
-    def test_a_given_dimension_needs_no_pair(self):
-        first, more = self.asked(80, dim=3)
-        assert first == [(3, 8, False), (3, 22, False), (3, 8, True)]
-        assert more == []
+    def test_the_smallest_neighbourhood_of_each_dimension(self):
+        sizes = [(9, 58), (3, 22), (3, 8), (2, 6)]
+        settings = [FlatSetting(dim, size, True, False) for dim, size in sizes]
+        for order in (settings, settings[::-1]):
+            assert [(each.dim, each.neighborhood) for each in tight_settings(order)] == [(2, 6), (3, 8), (9, 58)]
 
-    @pytest.mark.parametrize(("lead", "affine"), [(-0.1, False), (AFFINE_MARGIN / 2, False), (2 * AFFINE_MARGIN, True)])
-    def test_more_settings_are_tried_only_if_affine_flats_win_the_pair(self, monkeypatch, lead, affine):
-        def score(setting, *arguments):
-            return replace(setting, modularity=0.5 + lead * setting.affine)
-
-        monkeypatch.setattr(search, "PILOT_ROWS", 100)
-        monkeypatch.setattr(search, "try_setting", score)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
-        rows = np.zeros((101, 40))
-        settings = both_kinds(rows, 2)
-        found = choose_setting(rows, 2, settings, np.random.RandomState(0), kind="balanced")
-        first, more = pilot_settings(settings, 40)
-        pilot = [(trial.dim, trial.neighborhood, trial.affine) for trial in found.trials]
-        expected = [*first, *more] if affine else first
-        assert pilot[: len(expected)] == [(each.dim, each.neighborhood, each.affine) for each in expected]
-        assert all(each[2] == affine for each in pilot[len(expected) :])
-        assert found.setting.affine == affine
+    @pytest.mark.parametrize(
+        ("best", "kind"),
+        [
+            (lambda each: 0.5, "linear flats"),
+            (lambda each: 0.5 + 0.2 * each.affine, "affine flats"),
+            (lambda each: 0.5 + 0.2 * (each.dim == 0), "points"),
+            (lambda each: 0.5 + 0.2 * each.whiten, "linear flats of whitened rows"),
+        ],
+        ids=["linear", "affine", "points", "whitened"],
+    )
+    def test_the_kind_is_that_of_the_pilot(self, monkeypatch, best, kind):
+        settings = open_settings(np.zeros((101, 40)), 2)
+        found = Known(monkeypatch, best).choose(settings)
+        pilot = pilot_settings(settings)
+        names = [(each.dim, each.neighborhood, each.kind) for each in found.trials]
+        assert names[: len(pilot)] == [(each.dim, each.neighborhood, each.kind) for each in pilot]
+        assert kind_name(found.setting) == kind
+        # Other kinds are not tried again.
+        assert all(each[2] == found.setting.kind for each in names[len(pilot) :])
+        assert (len(names) == len(pilot)) is (kind == "points")
+        assert found.setting in found.trials
 
 
 class TestTrials:
     def test_one_setting_is_taken_untried(self, no_trials):
         setting = FlatSetting(2, 8, True, False)
-        assert choose_setting(linear_rows(), 3, [setting], np.random.RandomState(0)) == Search(setting, [], "auto")
+        assert choose_setting(prepared(linear_rows()), 3, [setting], np.random.RandomState(0)) == Search(setting, [])
 
     def test_one_cluster_takes_the_first_untried(self, no_trials):
-        settings = both_kinds(linear_rows(), 1)
-        assert choose_setting(linear_rows(), 1, settings, np.random.RandomState(0)) == Search(settings[0], [], "auto")
+        settings = open_settings(linear_rows(), 1)
+        found = choose_setting(prepared(linear_rows()), 1, settings, np.random.RandomState(0))
+        assert found == Search(settings[0], [])
 
     def test_every_setting_is_scored_on_the_same_rows(self):
-        rows = linear_rows()
-        settings = both_kinds(rows, 2)
-        trials = tried(rows, 2, settings)
-        given = [(each.dim, each.neighborhood, each.affine, each.unit) for each in settings]
-        assert [(each.dim, each.neighborhood, each.affine, each.unit) for each in trials] == given
-        assert {trial.n_rows for trial in trials} == {len(rows)}
-        assert all(-0.5 < trial.modularity <= 0.5 + 1e-9 for trial in trials)
+        rows, _ = shaded_rows()
+        settings = open_settings(rows, 3)
+        trials = tried(rows, 3, settings)
+        for each, given in zip(trials, settings, strict=True):
+            assert replace(each.setting, modularity=np.nan, n_rows=0) == replace(given, modularity=np.nan)
+            assert each.setting.n_rows == len(each.terms) == len(rows)
+            # The modularity is the mean of its terms over the rows, up to outliers, which have terms too.
+            assert each.setting.modularity == pytest.approx(each.terms.mean(), abs=0.05)
+            assert -0.5 < each.setting.modularity <= 2 / 3 + 1e-9
 
     def test_many_rows_are_sampled(self):
         rows = linear_rows()
-        trials = tried(rows, 2, both_kinds(rows, 2), max_rows=90)
-        assert {trial.n_rows for trial in trials} == {90}
+        trials = tried(rows, 2, open_settings(rows, 2), max_rows=90)
+        assert {each.setting.n_rows for each in trials} == {90}
 
     def test_same_seed_same_trials(self):
         rows = linear_rows()
         first, second, other = (
-            best_and_trials(rows, 2, both_kinds(rows, 2), check_random_state(seed)) for seed in (4, 4, 5)
+            best_and_trials(rows, 2, open_settings(rows, 2), check_random_state(seed)) for seed in (4, 4, 5)
         )
         assert first == second
-        assert [trial.modularity for trial in other[1]] != [trial.modularity for trial in first[1]]
-
-    def test_few_rows_are_tried_once(self):
-        rows = linear_rows()
-        settings = both_kinds(rows, 2)
-        best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
-        assert len(trials) == len(settings)
-        assert best in trials
+        assert [each.modularity for each in other[1]] != [each.modularity for each in first[1]]
 
     def test_many_rows_are_tried_again_after_a_pilot(self, monkeypatch):
         monkeypatch.setattr(search, "PILOT_ROWS", 100)
         monkeypatch.setattr(search, "SAMPLE_ROWS", 150)
         rows = linear_rows()
-        settings = both_kinds(rows, 2)
-        best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
-        pilot, final = ([trial for trial in trials if trial.n_rows == n] for n in (100, 150))
+        best, trials = best_and_trials(rows, 2, open_settings(rows, 2), np.random.RandomState(0))
+        pilot, final = ([each for each in trials if each.n_rows == n] for n in (100, 150))
         assert trials == pilot + final
-        # Some dimensions, and tight neighbourhoods of affine flats, are enough to tell linear from affine.
-        names = [(trial.dim, trial.neighborhood, trial.affine) for trial in pilot]
-        assert names == [(2, 6, False), (2, 16, False), (2, 6, True)]
-        assert {2, 3} - set(PILOT_DIMS) == {3}
-        # Linear won the pilot, so affine flats are not tried again.
-        names = [(trial.dim, trial.neighborhood) for trial in final]
-        assert set(names) < set(pairs(*rows.shape, 2))
-        assert {(2, 6), (3, 8)} < set(names)
-        assert best is best_setting(final, sampled=True)
-        # Separation is computed for the middle setting only.
-        assert [(each.dim, each.neighborhood) for each in final if not np.isnan(each.separation)] == [(2, 6)]
+        assert [(each.dim, each.affine) for each in pilot] == [(2, False), (2, True), (0, True)]
+        # Linear won the pilot, so affine flats and points are not tried again.
+        assert {(2, 6), (3, 8)} < {(each.dim, each.neighborhood) for each in final}
+        assert not any(each.affine for each in final)
+        assert best in final
 
-    @pytest.mark.parametrize(("n", "dim"), [(100, 2), (101, 4)])
+    @pytest.mark.parametrize(("n", "dim"), [(150, 4), (151, 6)])
     def test_near_ties_count_only_on_a_sample(self, monkeypatch, n, dim):
-        scores = {2: 0.5, 3: 0.4, 4: 0.5 - DIM_TIE / 2}
-        monkeypatch.setattr(search, "SAMPLE_ROWS", 100)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
-        monkeypatch.setattr(
-            search, "try_setting", lambda each, *arguments, **options: replace(each, modularity=scores[each.dim])
-        )
-        settings = [FlatSetting(each, 8, False, True) for each in scores]
-        best, _ = best_and_trials(np.zeros((n, 9)), 2, settings, np.random.RandomState(0))
-        assert best.dim == dim
-
-    @pytest.mark.parametrize(("n", "dim"), [(100, 4), (101, 6)])
-    def test_near_ties_on_a_sample_count_in_the_climb_too(self, monkeypatch, n, dim):
-        scores = {2: 0.3, 3: 0.4, 4: 0.5, 6: 0.5 - DIM_TIE / 2, 9: 0.3}
-        monkeypatch.setattr(search, "SAMPLE_ROWS", 100)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
-        monkeypatch.setattr(
-            search, "try_setting", lambda each, *arguments, **options: replace(each, modularity=scores[each.dim])
-        )
+        scores = {2: 0.3, 3: 0.4, 4: 0.5, 6: 0.5 - TestBestTrial.NEAR, 9: 0.3}
         settings = [FlatSetting(each, size, False, True) for each in DIMS for size in (2 * each + 2, 6 * each + 4)]
-        _, trials = best_and_trials(np.zeros((n, 20)), 2, settings, np.random.RandomState(0))
-        assert [trial.dim for trial in trials if trial.neighborhood == 6 * trial.dim + 4] == [dim]
+        found = Known(monkeypatch, lambda each: scores[each.dim]).choose(settings, n)
+        assert found.setting.dim == dim
+        # In the climb too: only the best dimension gets a wide neighbourhood.
+        assert [each.dim for each in found.trials if each.neighborhood == 6 * each.dim + 4] == [dim]
 
     def test_a_single_kind_skips_the_pilot(self):
-        rows = linear_rows()
+        rows = affine_rows((2, 2), 6, 0, noise=0.05)
         settings = candidate_settings(*rows.shape, 2, affine=True, unit=False)
         best, trials = best_and_trials(rows, 2, settings, np.random.RandomState(0))
-        assert {trial.n_rows for trial in trials} == {len(rows)}
-        assert len(trials) == len({(trial.dim, trial.neighborhood) for trial in trials}) < len(settings)
+        assert {each.n_rows for each in trials} == {len(rows)}
+        assert len(trials) == len({(each.dim, each.neighborhood) for each in trials}) < len(settings)
         assert best.affine
-
-    def test_the_margin_decides_between_the_kinds(self):
-        rows = affine_rows((2, 2, 2), 4, 0, noise=0.02)
-        for margin, affine in ((AFFINE_MARGIN, True), (1.0, False)):
-            best, _ = best_and_trials(rows, 3, both_kinds(rows, 3), np.random.RandomState(0), affine_margin=margin)
-            assert best.affine is affine
 
     @pytest.mark.parametrize("n", [1, 2, 5])
     def test_very_few_rows(self, n):
         rows = np.random.default_rng(0).standard_normal((n, 4))
-        best, trials = best_and_trials(rows, min(n, 2), both_kinds(rows, 2), np.random.RandomState(0))
-        assert all(np.isfinite(trial.modularity) for trial in trials)
-        assert best.dim == 2
+        best, trials = best_and_trials(rows, min(n, 2), open_settings(rows, 2), np.random.RandomState(0))
+        assert all(np.isfinite(each.modularity) for each in trials)
+        assert best.dim in (0, 2)
 
-    def test_float32_rows_score_alike(self):
+    @pytest.mark.parametrize("setting", [FlatSetting(2, 16, False, False), FlatSetting(0, 1, True, False, 0.5)])
+    def test_float32_rows_score_alike(self, setting):
         rows = linear_rows()
-        wide, narrow = (tried(each, 2, [FlatSetting(2, 16, False, False)])[0] for each in (rows, rows.astype("f4")))
-        assert narrow.modularity == pytest.approx(wide.modularity, abs=0.01)
-        wide, narrow = (asked(each, 2, [FlatSetting(2, 16, False, False)])[0] for each in (rows, rows.astype("f4")))
-        assert narrow.separation == pytest.approx(wide.separation, abs=0.1)
+        wide, narrow = (tried(each, 2, [setting])[0] for each in (rows, rows.astype("f4")))
+        assert narrow.setting.modularity == pytest.approx(wide.setting.modularity, abs=0.01)
 
 
 class TestClimb:
-    def climb(self, score, dims=DIMS):
+    def climb(self, score, dims=DIMS, **options):
         """Trials of a ladder of `dims`, each with a tight and a wide neighbourhood."""
         settings = [FlatSetting(dim, size, True, False) for dim in dims for size in (2 * dim + 2, 6 * dim + 4)]
-        trials = climb(settings, lambda some: [replace(each, modularity=score(each)) for each in some])
-        names = [(trial.dim, trial.neighborhood) for trial in trials]
+
+        def attempt(some):
+            return [trial(each.dim, score(each), affine=True, neighborhood=each.neighborhood) for each in some]
+
+        trials = [each.setting for each in climb(settings, attempt, GROUPS, **options)]
+        names = [(each.dim, each.neighborhood) for each in trials]
         assert len(set(names)) == len(names)
         assert set(names) <= {(each.dim, each.neighborhood) for each in settings}
-        assert all(trial.modularity == score(trial) for trial in trials)
         return max(settings, key=score), trials
 
     @pytest.mark.parametrize("n_dims", range(1, 6))
@@ -377,176 +447,18 @@ class TestClimb:
                 return 0.5 - 0.1 * abs(step - peak) + tilt * step + wide * (setting.neighborhood > 2 * setting.dim + 2)
 
             best, trials = self.climb(score, DIMS[:n_dims])
-            found = max(trials, key=lambda trial: trial.modularity)
+            found = max(trials, key=lambda each: each.modularity)
             assert (found.dim, found.neighborhood) == (best.dim, best.neighborhood)
 
     def test_some_settings_are_left_out(self):
         _, trials = self.climb(lambda each: -each.dim)
-        assert [(each.dim, each.neighborhood) for each in trials] == [
-            (2, 6),
-            (4, 10),
-            (9, 20),
-            (3, 8),
-            (2, 16),
-        ]
-
-    @pytest.mark.parametrize("n_dims", range(1, 6))
-    def test_the_middle_one_is_among_the_first(self, n_dims):
-        rounds = []
-
-        def attempt(some):
-            rounds.append(list(some))
-            return [replace(each, modularity=0.5) for each in some]
-
-        settings = [FlatSetting(dim, size, True, False) for dim in DIMS[:n_dims] for size in (2 * dim + 2, 6 * dim + 4)]
-        climb(settings, attempt)
-        assert middle_setting(settings) in rounds[0]
+        assert [(each.dim, each.neighborhood) for each in trials] == [(2, 6), (4, 10), (9, 20), (3, 8), (2, 16)]
 
     @pytest.mark.parametrize(("sampled", "dim"), [(False, 4), (True, 6)])
     def test_of_near_ties_on_a_sample_the_largest_dimension_is_tried_wide(self, sampled, dim):
-        scores = {2: 0.3, 3: 0.4, 4: 0.5, 6: 0.5 - DIM_TIE / 2, 9: 0.3}
-        settings = [FlatSetting(each, size, True, False) for each in DIMS for size in (2 * each + 2, 6 * each + 4)]
-        trials = climb(
-            settings, lambda some: [replace(each, modularity=scores[each.dim]) for each in some], sampled=sampled
-        )
+        scores = {2: 0.3, 3: 0.4, 4: 0.5, 6: 0.5 - TestBestTrial.NEAR, 9: 0.3}
+        _, trials = self.climb(lambda each: scores[each.dim], sampled=sampled)
         assert (trials[-1].dim, trials[-1].neighborhood) == (dim, 6 * dim + 4)
-
-
-class TestSeparation:
-    """Settings that show clusters of unequal sizes, where the one of the largest modularity cuts a large one."""
-
-    def choose(self, monkeypatch, settings, *, middle=None, n=101, **options):
-        """What is taken of scored settings, all tried, where more than a hundred rows are many.
-
-        With more ways to make parts, the middle one may score otherwise.
-        """
-
-        def ask(setting, *arguments, n_draws):
-            return replace(middle) if middle and n_draws == MIDDLE_DRAWS else replace(setting)
-
-        monkeypatch.setattr(search, "PILOT_ROWS", 100)
-        monkeypatch.setattr(search, "draw_sample", lambda *arguments, **options: None)
-        monkeypatch.setattr(search, "try_setting", lambda setting, *arguments: replace(setting))
-        monkeypatch.setattr(search, "ask_joins", ask)
-        monkeypatch.setattr(search, "climb", lambda settings, attempt, **options: attempt(settings))
-        return choose_setting(np.zeros((n, 9)), 2, settings, np.random.RandomState(0), **options)
-
-    def test_the_largest_dimension_that_shows_them_is_taken(self, monkeypatch):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 2, 1), parted(6, 0.4, 1, 1)]
-        found = self.choose(monkeypatch, settings)
-        assert found.setting == settings[2]
-        assert found.kind == "density"
-        assert found.uneven
-
-    @pytest.mark.parametrize(("agreement", "dim"), [(SURE_AGREEMENT, 4), (SURE_AGREEMENT - 0.01, 3), (np.nan, 3)])
-    def test_a_larger_dimension_needs_agreement(self, monkeypatch, agreement, dim):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 3, 1, agreement=agreement)]
-        assert self.choose(monkeypatch, settings).setting.dim == dim
-
-    def test_a_smaller_dimension_is_not_taken(self, monkeypatch):
-        settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 3, 1, agreement=0), parted(4, 0.3, 1, 1)]
-        assert self.choose(monkeypatch, settings).setting == settings[1]
-
-    def test_the_middle_setting_is_tried_first_with_more_draws(self, monkeypatch):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 1, 1)]
-        middle = parted(3, 0.21, 3, 1)
-        found = self.choose(monkeypatch, settings, middle=middle)
-        assert found.trials == [settings[0], middle, settings[2], settings[0], settings[2]]
-        assert found.setting is found.trials[1]
-        assert found.middle is found.trials[1]
-        assert found.uneven
-        # A result by chance with fewer draws does not count, and no other setting is tried.
-        settings[1] = middle
-        found = self.choose(monkeypatch, settings, middle=parted(3, 0.2, 1, 1))
-        assert found.setting == settings[0]
-        assert found.trials == [settings[0], parted(3, 0.2, 1, 1), settings[2]]
-        assert not found.uneven
-
-    def test_the_best_modularity_must_be_clearly_worse(self, monkeypatch):
-        settings = [parted(2, 0.48, 1, 3), parted(3, 0.2, 3, 1), parted(4, 0.3, 3, 1)]
-        found = self.choose(monkeypatch, settings)
-        assert found.setting == settings[0]
-        assert found.trials == [*settings, settings[0]]
-        assert not found.uneven
-
-    def test_only_the_middle_setting_is_tried(self, monkeypatch):
-        settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 1, 1), parted(4, 0.3, 3, 1)]
-        found = self.choose(monkeypatch, settings)
-        assert found.setting == settings[0]
-        assert not found.uneven
-
-    def test_a_large_neighbourhood_would_leave_the_small_clusters(self, monkeypatch):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1)]
-        settings += [parted(4, 0.3, 3, 1, neighborhood=size) for size in (28, 10)]
-        assert self.choose(monkeypatch, settings).setting == settings[3]
-
-    def test_the_middle_is_a_dimension_with_its_smallest_neighbourhood(self):
-        sizes = [(2, 6), (3, 22), (3, 8), (4, 10), (9, 58)]
-        settings = [FlatSetting(dim, size, True, False) for dim, size in sizes]
-        for order in (settings, settings[::-1]):
-            found = middle_setting(order)
-            assert (found.dim, found.neighborhood) == (3, 8)
-            # Of two the lower.
-            assert middle_setting([each for each in order if each.dim in (4, 9)]).dim == 4
-        assert middle_setting(settings[3:4]) is settings[3]
-        given = [FlatSetting(dim, "beta2", True, False) for dim in (2, 3, 4)]
-        assert middle_setting(given) is given[1]
-
-    @pytest.mark.parametrize("options", [{"n": 100}, {"kind": "density"}, {"kind": "balanced"}])
-    def test_few_rows_or_a_given_kind_skip_the_question(self, monkeypatch, options):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, 3, 1), parted(4, 0.3, 1, 1)]
-        assert self.choose(monkeypatch, settings).uneven
-        found = self.choose(monkeypatch, settings, **options)
-        assert found.setting == settings[0]
-        assert found.trials == settings
-        assert found.kind == options.get("kind", "auto")
-
-    @pytest.mark.parametrize(
-        "own",
-        [
-            pytest.param((1 + 0.9 * UNEVEN_MARGIN, 0.5), id="not clearly above that of the best setting"),
-            pytest.param((2, 2 - 0.9 * UNEVEN_MARGIN), id="not clearly above what its own modularity finds"),
-            pytest.param((-np.inf, -np.inf), id="clusters too small"),
-            pytest.param((np.nan, np.nan), id="not computed"),
-        ],
-    )
-    def test_a_setting_must_be_clearly_better_separated(self, monkeypatch, own):
-        settings = [parted(2, 0.48, 1, 1), parted(3, 0.2, *own), parted(4, 0.3, 1, 1)]
-        found = self.choose(monkeypatch, settings)
-        assert found.setting == settings[0]
-        assert not found.uneven
-        # By a little more than the margin it is.
-        settings[1] = parted(3, 0.2, 1 + 1.1 * UNEVEN_MARGIN, 1)
-        assert self.choose(monkeypatch, settings).setting == settings[1]
-
-    def test_the_best_setting_may_show_them_itself(self, monkeypatch):
-        settings = [parted(2, 0.48, 3, 1), parted(3, 0.2, 1, 1)]
-        found = self.choose(monkeypatch, settings)
-        assert found.setting == settings[0]
-        assert found.uneven
-
-    def test_a_trial_records_its_partitions(self, monkeypatch):
-        found = []
-
-        def spy(*arguments, **options):
-            found.append(choose_partition(*arguments, **options))
-            return found[-1]
-
-        monkeypatch.setattr(search, "choose_partition", spy)
-        rows = make_subspaces((2, 2), 6, points_per_subspace=[500, 60], outliers=0, random_state=0)[0]
-        settings = [FlatSetting(2, size, False, True) for size in (6, 16)]
-        for trial, choice in zip(asked(rows, 2, settings), found, strict=True):
-            assert trial.modularity == choice.balanced.modularity
-            assert trial.separation == choice.density.separation
-            assert trial.balanced_separation == choice.balanced.separation
-            assert trial.agreement == choice.agreement
-            assert trial.n_rows == len(rows)
-        assert any(choice.density.separation > choice.balanced.separation for choice in found)
-        # Separation is not computed unless it is needed.
-        for trial, choice in zip(tried(rows, 2, settings), found[2:], strict=True):
-            assert trial.modularity == choice.balanced.modularity
-            assert trial.n_rows == len(rows)
-            assert np.isnan([trial.separation, trial.balanced_separation, trial.agreement]).all()
 
 
 class TestSample:
@@ -556,28 +468,40 @@ class TestSample:
             FlatSetting(2, 6, False, True),
             FlatSetting(2, 16, True, False),
             FlatSetting(2, "beta2", True, False),
+            FlatSetting(0, 1, True, False),
+            FlatSetting(2, 6, False, True, 0.5),
         ]
-        sample = draw_sample(rows, settings, np.random.RandomState(0), 1000)
+        sample = draw_sample(prepared(rows), settings, np.random.RandomState(0), 1000)
         for setting in settings:
             psi, _, _ = setting_graph(setting, sample, 3)
+            shaped = sample.of(setting)
             features = SubspaceFeatures(
-                subspace_dim=2,
+                subspace_dim=setting.dim,
                 n_nearest=search.SAMPLE_NEAREST,
-                landmarks=sample.landmarks[setting.unit],
+                landmarks=shaped.landmarks,
                 neighborhood=setting.neighborhood,
                 affine=setting.affine,
                 trim=True,
             )
-            expected = features.fit(sample.rows[setting.unit]).transform(sample.rows[setting.unit])
+            expected = features.fit(shaped.rows).transform(shaped.rows)
             np.testing.assert_array_equal(psi.toarray(), expected.toarray())
+
+    def test_rows_are_shaped_as_in_the_fit(self):
+        rows = prepared(linear_rows())
+        settings = [FlatSetting(2, 6, False, True), FlatSetting(2, 6, True, False, 1.0)]
+        sample = draw_sample(rows, settings, np.random.RandomState(0), 1000)
+        for setting in settings:
+            expected = rows.shaped_by(unit=setting.unit, whiten=setting.whiten)(rows.rows)
+            np.testing.assert_array_equal(sample.of(setting).rows, expected)
 
     def test_neighbours_reach_as_far_as_the_largest_setting(self):
         rows = linear_rows()
         settings = [FlatSetting(2, 6, False, True), FlatSetting(2, 16, False, True)]
-        neighbors = draw_sample(rows, settings, np.random.RandomState(0), 1000).neighbors
-        assert neighbors[True].shape == (len(rows) // 2, 16)
-        few = draw_sample(rows[:9], settings, np.random.RandomState(0), 1000)
-        assert few.neighbors[True].shape == (4, 9)
+        sample = draw_sample(prepared(rows), settings, np.random.RandomState(0), 1000)
+        assert sample.of(settings[0]).neighbors.shape == (len(rows) // 2, 16)
+        assert sample.groups.shape == (len(rows),)
+        few = draw_sample(prepared(rows[:9]), settings, np.random.RandomState(0), 1000)
+        assert few.of(settings[0]).neighbors.shape == (4, 9)
 
 
 class TestKnownData:
@@ -588,32 +512,27 @@ class TestKnownData:
             best, _ = best_and_trials(rows, 3, settings, np.random.RandomState(0))
             assert best.dim == 3
 
+    def kind(self, rows, n_clusters):
+        best, _ = best_and_trials(rows, n_clusters, open_settings(rows, n_clusters), np.random.RandomState(0))
+        return kind_name(best)
+
     def test_linear_subspaces_are_taken_for_linear(self):
-        for seed in range(6):
-            rows = linear_rows(seed)
-            best, _ = best_and_trials(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
-            assert not best.affine
-            assert best.unit
-            assert best.modularity > 0.45
+        assert {self.kind(linear_rows(seed), 2) for seed in range(6)} == {"linear flats"}
 
     @pytest.mark.parametrize(("dims", "p"), [((2, 2, 2), 4), ((3, 3, 3, 3), 6)])
     def test_affine_subspaces_that_fill_the_space_are_taken_for_affine(self, dims, p):
         for seed in range(4):
             rows = affine_rows(dims, p, seed, noise=0.02)
-            best, _ = best_and_trials(rows, len(dims), both_kinds(rows, len(dims)), np.random.RandomState(0))
-            assert best.affine
+            assert self.kind(rows, len(dims)) == "affine flats"
 
-    def test_affine_subspaces_with_room_to_spare_suit_both_kinds(self):
-        """In R^6 two affine planes span linear subspaces of dimension three each, which tell them apart as well.
+    def test_blobs_on_a_line_through_the_origin_are_points(self):
+        X, _ = make_blobs(300, n_features=6, centers=[[k] * 6 for k in (-6, -2, 2, 6)], random_state=0)
+        assert self.kind(X, 4) in ("points", "affine flats")
 
-        Affine flats score higher on every draw, but often within the margin; what is taken is never far behind.
-        """
-        taken = []
-        for seed in range(6):
-            rows = affine_rows((2, 2), 6, seed, noise=0.05)
-            best, trials = best_and_trials(rows, 2, both_kinds(rows, 2), np.random.RandomState(0))
-            linear, affine = (max(t.modularity for t in trials if t.affine == kind) for kind in (False, True))
-            assert affine > linear
-            assert best.modularity >= affine - AFFINE_MARGIN
-            taken.append(best.affine)
-        assert any(taken)
+    def test_few_columns_are_points(self):
+        X, _ = make_moons(200, noise=0.05, random_state=0)
+        assert self.kind(X, 2) == "points"
+
+    def test_directions_that_clusters_have_in_common_are_whitened(self):
+        rows, _ = shaded_rows()
+        assert "whitened" in self.kind(rows, 3)

@@ -12,30 +12,17 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.selection.partition import PartitionChoice
-from subspaces.selection.thresholds import (
-    AGREEMENT_WEIGHT,
-    DOUBTFUL_GAIN,
-    MEAN_MARGIN,
-    SEPARATION_MARGIN,
-    SURE_AGREEMENT,
-)
+from subspaces.selection.thresholds import AGREEMENT_WEIGHT, SURE_AGREEMENT
 from subspaces.selection.voting import (
     Voter,
     elect,
-    is_doubtful,
     matched,
     matched_voters,
-    of_one_kind,
+    matching,
     opinion,
     rank_clusterings,
 )
-from subspaces.spectral.partition import (
-    Partition,
-    assign,
-    partition_of_labels,
-)
-from subspaces.spectral.spectrum import compute_spectrum
+from subspaces.spectral.partition import Partition
 
 few = settings(max_examples=25, deadline=None)
 
@@ -84,6 +71,12 @@ class TestMatched:
         labels, _ = random_labels(seed)
         names = np.random.default_rng(seed).permutation(4)
         np.testing.assert_array_equal(matched(labels, names[labels].astype(np.int32), 4), labels)
+
+    def test_names_are_a_permutation(self):
+        labels, other = random_labels(0)
+        names = matching(labels, other, 4)
+        assert sorted(names) == [0, 1, 2, 3]
+        np.testing.assert_array_equal(names[other], matched(labels, other, 4))
 
     def test_empty_clusters(self):
         labels, other = np.array([0, 0, 2, 2], np.int32), np.array([1, 1, 1, 3], np.int32)
@@ -155,78 +148,6 @@ class TestRanking:
     def test_one_draw_is_the_best(self):
         found = rank_clusterings(self.draws([np.nan], np.repeat([0, 1], 20)))
         assert (found.best, found.voters.tolist()) == (0, [0])
-
-
-class TestOneKind:
-    """Draws of two rows of clusters each, that know a balanced partition and a better separated one."""
-
-    def draw(self, gain, *, chosen="balanced", separation=1.0):
-        P, truth = separate_graph(2)
-        psi = csr_matrix(P)
-        spectrum = compute_spectrum(lambda: iter((psi,)), 3, balanced=True)
-        astray = np.where(np.arange(len(truth)) < 10, 1 - truth, truth).astype(np.int32)
-        balanced, density = (
-            replace(partition_of_labels(psi, labels, 2, spectrum, "parts"), separation=value)
-            for labels, value in ((astray, separation), (truth, separation + gain))
-        )
-        winner = {"balanced": balanced, "density": density}[chosen]
-        choice = PartitionChoice(winner, balanced, density, [balanced, density])
-        labels = assign(psi, spectrum, winner)
-        return replace(draw_of(P, labels), spectrum=spectrum, choice=choice, partition=winner, labels=labels)
-
-    @pytest.mark.parametrize(("gains", "separated"), [((0.1, 0.1, 0.7), True), ((0.05, 0.1, 0.25), False)])
-    def test_the_mean_gain_decides_for_all(self, gains, separated):
-        draws = [self.draw(gain, chosen="density" if gain > SEPARATION_MARGIN else "balanced") for gain in gains]
-        found = of_one_kind(draws)
-        _, truth = separate_graph(2)
-        for draw, gain in zip(found, gains, strict=True):
-            assert draw.partition is draw.choice.winner
-            assert draw.partition.separation == (1 + gain if separated else 1)
-            np.testing.assert_array_equal(draw.labels, assign(draw.psi, draw.spectrum, draw.partition))
-            if separated:
-                np.testing.assert_array_equal(matched(truth, draw.labels, 2), truth)
-        # Those that were of that kind are not made again.
-        assert found[2 if separated else 0] is draws[2 if separated else 0]
-
-    def test_a_smaller_mean_is_enough_than_of_one(self):
-        draws = [self.draw((MEAN_MARGIN + SEPARATION_MARGIN) / 2) for _ in range(3)]
-        assert all(draw.partition is draw.choice.winner is not draws[0].partition for draw in of_one_kind(draws))
-        assert all(draw.partition.separation > 1 for draw in of_one_kind(draws))
-
-    @pytest.mark.parametrize(
-        ("gain", "options", "expected"),
-        [
-            (1.1 * DOUBTFUL_GAIN, {}, True),
-            (0.9 * DOUBTFUL_GAIN, {}, False),
-            (1.1 * DOUBTFUL_GAIN, {"chosen": "density"}, False),
-            (1.1 * DOUBTFUL_GAIN, {"separation": np.nan}, False),
-            (np.inf, {}, False),
-        ],
-    )
-    def test_a_clustering_is_doubtful_if_separation_nearly_wins(self, gain, options, expected):
-        draw = self.draw(gain, **options)
-        # Other clusters: all rows but those whose landmarks are few.
-        scores = np.zeros_like(draw.choice.density.landmark_scores)
-        scores[1:, 0] = scores[0, 1] = 1
-        other = replace(draw.choice.density, landmark_scores=scores)
-        choice = replace(draw.choice, density=other, winner=other if "chosen" in options else draw.choice.winner)
-        assert is_doubtful(replace(draw, choice=choice, partition=choice.winner)) is expected
-
-    def test_nothing_is_doubtful_about_the_same_clusters(self):
-        draw = self.draw(1.1 * DOUBTFUL_GAIN)
-        same = replace(draw.choice.balanced, separation=draw.choice.density.separation)
-        assert not is_doubtful(replace(draw, choice=replace(draw.choice, density=same)))
-        assert not is_doubtful(replace(draw, choice=None))
-
-    def test_flat_clusters_stay(self):
-        draws = [self.draw(1.0), self.draw(1.0)]
-        flat = replace(draws[0], partition=replace(draws[0].partition, origin="flats"))
-        assert of_one_kind([flat, draws[1]]) == [flat, draws[1]]
-
-    @pytest.mark.parametrize("separation", [np.nan, -np.inf])
-    def test_without_separation_draws_stay(self, separation):
-        draws = [self.draw(1.0, separation=separation), self.draw(1.0)]
-        assert of_one_kind(draws) == draws
 
 
 class TestVoters:
