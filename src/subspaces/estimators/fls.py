@@ -82,10 +82,9 @@ class FLS(SpectralClusterer):
         Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
         row, and not for affine ones, which do.
     whiten : float or "auto", default="auto"
-        Power to which rows are whitened before landmark flats are fitted: 0 leaves them as they are, 1 gives all
-        principal directions the same variance, 0.5 replaces standard deviations by their roots. It helps if leading
-        directions are common to all clusters, such as the light in images of faces. "auto" tries 0, 0.5 and 1 from 20
-        columns on and whitens only if the modularity is clearly larger.
+        Power to which rows are whitened before landmark flats are fitted, from 0, not at all, to 1, all principal
+        directions with the same variance. It helps if leading directions are common to all clusters, such as the light
+        in images of faces. From 20 columns on, "auto" tries 0.5 and 1 and takes them if modularity is clearly larger.
     max_columns : int, "auto" or None, default="auto"
         Rows of more columns are projected on this many principal directions. "auto" is 80, or twice a given
         `subspace_dim` if that is more; None never projects.
@@ -100,8 +99,7 @@ class FLS(SpectralClusterer):
     n_draws : int or "auto", default="auto"
         Number of landmark sets. Of several, the best is kept, and those that agree with it vote on the label of each
         row, which takes as many times longer; `flats_`, `transform` and `choice_` describe the best. "auto" is 1, or 4
-        if halves of the landmarks disagree, unless every row is a landmark. K whole flats do not depend on landmarks,
-        and there is one set.
+        if halves of the landmarks disagree, unless every row is a landmark or clusters are whole flats.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.
