@@ -347,12 +347,14 @@ class TestPilot:
 class TestTrials:
     def test_one_setting_is_taken_untried(self, no_trials):
         setting = FlatSetting(2, 8, True, False)
-        assert choose_setting(prepared(linear_rows()), 3, [setting], np.random.RandomState(0)) == Search(setting, [])
+        assert choose_setting(prepared(linear_rows()), 3, [setting], np.random.RandomState(0)) == Search(
+            setting, [], setting
+        )
 
     def test_one_cluster_takes_the_first_untried(self, no_trials):
         settings = open_settings(linear_rows(), 1)
         found = choose_setting(prepared(linear_rows()), 1, settings, np.random.RandomState(0))
-        assert found == Search(settings[0], [])
+        assert found == Search(settings[0], [], settings[0])
 
     def test_every_setting_is_scored_on_the_same_rows(self):
         rows, _ = shaded_rows()

@@ -12,17 +12,21 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.selection.thresholds import AGREEMENT_WEIGHT, SURE_AGREEMENT
+from subspaces.selection.partition import PartitionChoice
+from subspaces.selection.thresholds import AGREEMENT_WEIGHT, SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.selection.voting import (
     Voter,
     elect,
+    is_doubtful,
     matched,
     matched_voters,
     matching,
+    of_one_kind,
     opinion,
     rank_clusterings,
 )
-from subspaces.spectral.partition import Partition
+from subspaces.spectral.partition import Partition, assign, partition_of_labels
+from subspaces.spectral.spectrum import compute_spectrum
 
 few = settings(max_examples=25, deadline=None)
 
@@ -148,6 +152,69 @@ class TestRanking:
     def test_one_draw_is_the_best(self):
         found = rank_clusterings(self.draws([np.nan], np.repeat([0, 1], 20)))
         assert (found.best, found.voters.tolist()) == (0, [0])
+
+
+class TestOneKind:
+    """Draws of two rows of clusters each, that know a balanced partition and a better separated one."""
+
+    def draw(self, gain, *, chosen="balanced", separation=1.0):
+        P, truth = separate_graph(2)
+        psi = csr_matrix(P)
+        spectrum = compute_spectrum(lambda: iter((psi,)), 3, balanced=True)
+        astray = np.where(np.arange(len(truth)) < 10, 1 - truth, truth).astype(np.int32)
+        balanced, density = (
+            replace(partition_of_labels(psi, labels, 2, spectrum, "parts"), separation=value)
+            for labels, value in ((astray, separation), (truth, separation + gain))
+        )
+        winner = {"balanced": balanced, "density": density}[chosen]
+        choice = PartitionChoice(winner, balanced, density, [balanced, density])
+        labels = assign(psi, spectrum, winner)
+        return replace(draw_of(P, labels), spectrum=spectrum, choice=choice, partition=winner, labels=labels)
+
+    @pytest.mark.parametrize(("gains", "separated"), [((0.1, 0.1, 0.7), True), ((0.1, 0.1, 0.3), False)])
+    def test_the_mean_gain_decides_for_all(self, gains, separated):
+        draws = [self.draw(gain, chosen="density" if gain > SEPARATION_MARGIN else "balanced") for gain in gains]
+        found = of_one_kind(draws)
+        _, truth = separate_graph(2)
+        for draw, gain in zip(found, gains, strict=True):
+            assert draw.partition is draw.choice.winner
+            assert draw.partition.separation == (1 + gain if separated else 1)
+            np.testing.assert_array_equal(draw.labels, assign(draw.psi, draw.spectrum, draw.partition))
+            if separated:
+                np.testing.assert_array_equal(matched(truth, draw.labels, 2), truth)
+        # Those that were of that kind are not made again.
+        assert found[2 if separated else 0] is draws[2 if separated else 0]
+
+    @pytest.mark.parametrize(
+        ("gain", "options", "expected"),
+        [
+            (0.6 * SEPARATION_MARGIN, {}, True),
+            (0.4 * SEPARATION_MARGIN, {}, False),
+            (1.5 * SEPARATION_MARGIN, {"chosen": "density"}, True),
+            (0.6 * SEPARATION_MARGIN, {"separation": np.nan}, False),
+            (np.inf, {}, False),
+        ],
+    )
+    def test_a_clustering_is_doubtful_if_separation_wins_or_nearly_does(self, gain, options, expected):
+        draw = self.draw(gain, **options)
+        # Other clusters: all rows but those whose landmarks are few.
+        scores = np.zeros_like(draw.choice.density.landmark_scores)
+        scores[1:, 0] = scores[0, 1] = 1
+        other = replace(draw.choice.density, landmark_scores=scores)
+        choice = replace(draw.choice, density=other, winner=other if "chosen" in options else draw.choice.winner)
+        labels = assign(draw.psi, draw.spectrum, choice.winner)
+        assert is_doubtful(replace(draw, choice=choice, partition=choice.winner, labels=labels)) is expected
+
+    def test_nothing_is_doubtful_about_the_same_clusters(self):
+        draw = self.draw(0.6 * SEPARATION_MARGIN)
+        same = replace(draw.choice.balanced, separation=draw.choice.density.separation)
+        assert not is_doubtful(replace(draw, choice=replace(draw.choice, density=same)))
+        assert not is_doubtful(replace(draw, choice=None))
+
+    @pytest.mark.parametrize("separation", [np.nan, -np.inf])
+    def test_without_separation_draws_stay(self, separation):
+        draws = [self.draw(1.0, separation=separation), self.draw(1.0)]
+        assert of_one_kind(draws) == draws
 
 
 class TestVoters:

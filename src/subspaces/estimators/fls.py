@@ -99,7 +99,8 @@ class FLS(SpectralClusterer):
     n_draws : int or "auto", default="auto"
         Number of landmark sets. Of several, the best is kept, and those that agree with it vote on the label of each
         row, which takes as many times longer; `flats_`, `transform` and `choice_` describe the best. "auto" is 1, or 4
-        if halves of the landmarks disagree, unless every row is a landmark or clusters are whole flats.
+        if halves of the landmarks disagree or clusters may differ in size, unless every row is a landmark or clusters
+        are whole flats; the further sets then use flats of the middle dimension, which fit into smaller clusters.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.

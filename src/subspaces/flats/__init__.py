@@ -11,6 +11,7 @@
 `per_cluster`        flats of the clusters of a labelling
 `affinity`           affinities between rows with a flat at each, and votes of flats (SLBF)
 `dimension`          the dimension of flats, from the level of noise that they leave
+`cells`              Gaussians around flats, fitted to many clusters at once
 `description`        description length of rows under a union of flats
 `coded`              the cluster that encodes each row in the fewest nats
 `cluster_model`      Gaussians of clusters that were found: dimensions, outliers

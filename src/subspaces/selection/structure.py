@@ -67,7 +67,8 @@ def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: 
     scales = columns.std(axis=0)
     tried = [np.asarray(start, np.intp) for start in starts]
     for each in (columns, columns / np.where(scales > 0, scales, 1)):
-        tried.append(nearest_centers(each, kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]))
+        centers = kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]
+        tried.append(nearest_centers(each, centers).astype(np.intp))
     if n_clusters <= MANY_FLATS:
         for dim in start_dims(space.high):
             flats = best_local_flats(columns, n_clusters, dim, True, rng)
