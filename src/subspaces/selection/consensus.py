@@ -59,7 +59,7 @@ def find_consensus(
             more = UNSURE_DRAWS - 1
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions))
-    clusterings = of_one_kind([first, *(again() for _ in range(more))])
+    clusterings = of_one_kind([first, *(again() for _ in range(more))], k)
     ranking = rank_clusterings(clusterings)
     labels, voters = elect([clusterings[i] for i in ranking.voters], k)
     decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))

@@ -61,6 +61,8 @@ class PartitionChoice:
     balanced: Partition
     density: Partition
     candidates: list[Partition]
+    graphs: tuple[PartGraph, ...] = ()  # on which separation was measured; empty if it was not
+    sample: Indices | None = None  # the rows of the graphs
 
     @property
     def kind(self) -> str:
@@ -101,7 +103,8 @@ def choose_partition(
         return [Partition(n_clusters, count, centers) for centers in runs.points]
 
     candidates = list(chain.from_iterable(mapped(starts, zip(tried, generators(rng, len(tried)), strict=True))))
-    everyone = psi[at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)]
+    index = at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)
+    everyone = psi[index]
     graphs = []
     if polish or kind != "balanced":
         graphs = part_graphs(everyone, embed(everyone, spectrum), n_clusters, rng, n_draws=n_draws)
@@ -132,10 +135,10 @@ def choose_partition(
         and (polish or agreement >= SURE_AGREEMENT)
         and _agreement([balanced, density], sample, spectrum) < SAME_AGREEMENT
     ):
-        return PartitionChoice(balanced, balanced, density, candidates)
+        return PartitionChoice(balanced, balanced, density, candidates, tuple(graphs), index)
     if density.landmark_scores is not None:
         density = replace(settle(density, psi, spectrum), separation=density.separation)
-    return PartitionChoice(density, balanced, density, candidates)
+    return PartitionChoice(density, balanced, density, candidates, tuple(graphs), index)
 
 
 def joined_partitions(

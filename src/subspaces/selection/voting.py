@@ -17,30 +17,58 @@ from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, 
 from subspaces.features import FeatureMap
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
+from subspaces.selection.comparison import clearly_positive
 from subspaces.selection.thresholds import (
     AGREEMENT_WEIGHT,
     SAME_AGREEMENT,
     SEPARATION_MARGIN,
     SURE_AGREEMENT,
 )
+from subspaces.spectral.joins import separation
 from subspaces.spectral.modularity import cluster_shares, landmark_scores
-from subspaces.spectral.partition import assign, settle
+from subspaces.spectral.partition import assign, partition_of_labels, settle
 from subspaces.spectral.spectrum import AnyPsi, product
 
 
-def of_one_kind(clusterings: Sequence[Clustering]) -> list[Clustering]:
-    """Clusterings that all take the best separated partition, or none of them, by their mean gain of separation.
+def of_one_kind(clusterings: Sequence[Clustering], n_clusters: int) -> list[Clustering]:
+    """Clusterings that all take the largest modularity, or all a partition that is clearly better separated.
 
-    A single one may gain by chance. If there is nothing to choose, they stay as they are.
+    The best separated partition of each clustering is measured on the graphs of all of them, so that none gains by
+    chance. If there is nothing to choose, they stay as they are.
     """
-    mean_gain = float(np.mean([_gain(each) for each in clusterings]))
-    if not np.isfinite(mean_gain):
+    if not np.isfinite([_gain(each) for each in clusterings]).all():
         return list(clusterings)
-    return [with_partition(each, separated=mean_gain > SEPARATION_MARGIN) for each in clusterings]
+    balanced = [each.choice.balanced.separation for each in clusterings if each.choice]
+    labels = [assign(each.psi, each.spectrum, each.choice.density) for each in clusterings if each.choice]
+    table = np.array([[_separation_on(each, some, n_clusters) for each in clusterings] for some in labels])
+    gains = table - balanced
+    clear = [i for i, each in enumerate(gains) if clearly_positive(each)]
+    if not clear:
+        return [with_balanced(each) for each in clusterings]
+    best = max(clear, key=lambda i: float(gains[i].mean()))
+    return [with_labels(each, labels[best], float(j)) for each, j in zip(clusterings, table[best], strict=True)]
+
+
+def _separation_on(clustering: Clustering, labels: Labels, n_clusters: int) -> float:
+    """Separation of labels (n,) on the graphs of a clustering."""
+    choice = clustering.choice
+    assert choice is not None
+    return separation(list(choice.graphs), labels[choice.sample], n_clusters)
+
+
+def with_labels(clustering: Clustering, labels: Labels, value: float) -> Clustering:
+    """`clustering` with the partition that its own landmarks make of `labels` (n,) with the separation `value`."""
+    choice, psi, spectrum = clustering.choice, clustering.psi, clustering.spectrum
+    assert choice is not None
+    k = clustering.partition.n_clusters
+    partition = settle(partition_of_labels(psi, labels, k, spectrum, "best separated"), psi, spectrum)
+    partition = replace(partition, separation=value)
+    choice = replace(choice, winner=partition, density=partition)
+    return replace(clustering, choice=choice, partition=partition, labels=assign(psi, spectrum, partition))
 
 
 def is_doubtful(clustering: Clustering) -> bool:
-    """Whether a partition gains half of the separation that decides, over a different one."""
+    """Whether another partition gains half of the separation with which a single clustering would take it."""
     choice = clustering.choice
     if choice is None or not SEPARATION_MARGIN / 2 < _gain(clustering) < np.inf:
         return False
@@ -54,17 +82,12 @@ def _gain(clustering: Clustering) -> float:
     return float("nan") if choice is None else choice.density.separation - choice.balanced.separation
 
 
-def with_partition(clustering: Clustering, *, separated: bool) -> Clustering:
-    """`clustering` with the best separated of its candidates, or with that of the largest modularity."""
+def with_balanced(clustering: Clustering) -> Clustering:
+    """`clustering` with the partition of the largest modularity."""
     choice, psi, spectrum = clustering.choice, clustering.psi, clustering.spectrum
     assert choice is not None
-    wanted = choice.density if separated else choice.balanced
-    if wanted is clustering.partition:
-        return clustering
-    if separated and wanted.landmark_scores is not None:
-        wanted = replace(settle(wanted, psi, spectrum), separation=wanted.separation)
-    choice = replace(choice, winner=wanted, density=wanted if separated else choice.density)
-    return replace(clustering, choice=choice, partition=wanted, labels=assign(psi, spectrum, wanted))
+    choice = replace(choice, winner=choice.balanced)
+    return replace(clustering, choice=choice, partition=choice.balanced, labels=assign(psi, spectrum, choice.balanced))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
