@@ -108,7 +108,7 @@ def draw(results: list[dict[str, Any]]) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "score"
+    mpl.rcParams |= {"svg.hashsalt": "score", "svg.fonttype": "none"}
     import matplotlib.pyplot as plt
 
     first = {each["data"]: each for each in reversed(results)}

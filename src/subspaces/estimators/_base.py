@@ -69,8 +69,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         its cluster, or by a background for outliers if that is shorter; the flats cost nats too, shared by the rows of
         the fit, so that more clusters must pay for themselves. Use it in a grid search over `n_clusters` or other
         parameters if clusters are flat or blobs. Scores of different models are comparable if they were fitted to the
-        same rows and score the same rows. Curved clusters are described better by more flats than there are clusters:
-        `FLS("auto")` looks at the graph instead.
+        same rows and score the same rows. Shuffle folds if rows are sorted by cluster. One flat does not describe a
+        curved cluster well, so that the number of such clusters is often wrong: use `FLS("auto")` for these.
 
         Parameters
         ----------
