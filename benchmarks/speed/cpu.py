@@ -29,7 +29,7 @@ from subspaces.datasets import load_mnist
 from subspaces.estimators.access import feature_map
 from subspaces.flats.distances import nearest
 from subspaces.metrics import clustering_accuracy
-from subspaces.selection.thresholds import SAMPLE_LANDMARKS
+from subspaces.selection.limits import SAMPLE_LANDMARKS
 from subspaces.spectral.landmarks import LLOYD_STEPS
 
 OUT = Path(__file__).parents[1] / "results" / "speed.json"

@@ -18,8 +18,9 @@ from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection import search
 from subspaces.selection.confidence import half_opinions
+from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Choice
-from subspaces.selection.thresholds import SURE_AGREEMENT, UNSURE_DRAWS
+from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.voting import elect, named_opinion, named_scores, opinion
 
 # Given, so that only what a test is about is chosen.

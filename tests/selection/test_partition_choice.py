@@ -13,7 +13,7 @@ from examples import planted_graph, random_graph, ring_graph
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection import partition as module
 from subspaces.selection.partition import choose_partition, joined_partitions
-from subspaces.selection.thresholds import MIN_CLUSTER_ROWS
+from subspaces.selection.thresholds import LEAST_ROWS
 from subspaces.spectral.joins import part_graphs
 from subspaces.spectral.partition import (
     Partition,
@@ -286,7 +286,7 @@ class TestKinds:
     @pytest.mark.parametrize("kind", ["auto", "density"])
     def test_modularity_decides_if_separation_is_undefined(self, kind, polish):
         """Three clusters of less than ten rows are too small for any evidence from joins."""
-        P, labels = planted_graph((MIN_CLUSTER_ROWS - 1,) * 3, stray=0.1)
+        P, labels = planted_graph((LEAST_ROWS - 1,) * 3, stray=0.1)
         psi = csr_matrix(P)
         spectrum = spectrum_of(psi, 6)
         found = choose(psi, spectrum, 3, counts=[1, 2], polish=polish, kind=kind)

@@ -34,7 +34,7 @@ from subspaces.selection.search import (
     try_setting,
 )
 from subspaces.selection.setting import Asked
-from subspaces.selection.thresholds import LOW_COLUMNS, N_ERRORS, WHITEN, WHITEN_COLUMNS
+from subspaces.selection.thresholds import FEW_COLUMNS, N_ERRORS, WHITEN, WHITEN_COLUMNS
 
 GROUPS = np.arange(100)
 
@@ -198,8 +198,8 @@ class TestKinds:
         return list(dict.fromkeys(kind_name(each) for each in found))
 
     def test_nothing_is_given(self):
-        assert self.kinds(LOW_COLUMNS) == ["points"]
-        assert self.kinds(LOW_COLUMNS + 1) == ["linear flats", "affine flats", "points"]
+        assert self.kinds(FEW_COLUMNS) == ["points"]
+        assert self.kinds(FEW_COLUMNS + 1) == ["linear flats", "affine flats", "points"]
         assert self.kinds(WHITEN_COLUMNS) == [
             "linear flats",
             "affine flats",

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
 from subspaces.selection.partition import PartitionChoice
-from subspaces.selection.thresholds import AGREEMENT_WEIGHT, SEPARATION_MARGIN, SURE_AGREEMENT
+from subspaces.selection.thresholds import SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.selection.voting import (
     Voter,
     elect,

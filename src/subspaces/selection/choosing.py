@@ -19,20 +19,11 @@ from subspaces.selection.clustering import CutSetting
 from subspaces.selection.decisions import flats_decision
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.graph_count import decide_by_graph
+from subspaces.selection.limits import FLAT_ROWS
 from subspaces.selection.record import Choice, Decision
 from subspaces.selection.search import FlatSetting, Search, candidate_settings, choose_setting
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.thresholds import (
-    FEWER_LANDMARKS,
-    FLAT_ROWS,
-    LANDMARK_REACH,
-    LOW_COLUMNS,
-    N_LANDMARKS,
-    N_NEAREST,
-    N_NEAREST_ALL,
-    WHITEN,
-    WHITEN_COLUMNS,
-)
+from subspaces.selection.thresholds import FEW_COLUMNS, N_LANDMARKS, N_NEAREST, N_NEAREST_ALL, WHITEN, WHITEN_COLUMNS
 from subspaces.spectral.partition import at_most, vector_counts
 
 
@@ -136,7 +127,7 @@ def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[Fla
         )
 
     points = settings(True, powers[0], 0) if kinds[-1] and dim in (None, 0) else []
-    if dim == 0 or (n_columns <= LOW_COLUMNS and dim is None and points):
+    if dim == 0 or (n_columns <= FEW_COLUMNS and dim is None and points):
         return points
     flats = [each for affine in kinds for each in settings(affine, powers[0], dim)]
     return [*flats, *points, *(each for whiten in powers[1:] for each in settings(kinds[0], whiten, dim))]
@@ -158,7 +149,7 @@ def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tupl
             n_nearest = N_NEAREST if count < n else N_NEAREST_ALL
         return LandmarkSetting(count, landmarks, flats, n_nearest, asked.sigma, asked.power, n_nearest is not None)
 
-    fewer = max(1, int(FEWER_LANDMARKS * n)) if isinstance(landmarks, str) and count >= n else count
+    fewer = max(1, n // 2) if isinstance(landmarks, str) and count >= n else count
     # Further landmark sets that were not asked for take the middle setting: its smaller flats fit smaller clusters.
     return made(count, search.setting), made(fewer, search.middle if is_auto(asked.n_draws) else search.setting)
 
@@ -172,4 +163,4 @@ def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int,
 
 def landmark_count(n_rows: int) -> int:
     """Default number of landmarks: all rows if there are hardly more."""
-    return n_rows if n_rows <= LANDMARK_REACH * N_LANDMARKS else N_LANDMARKS
+    return n_rows if 2 * n_rows <= 3 * N_LANDMARKS else N_LANDMARKS

@@ -9,8 +9,8 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces.features.psi import DenseBlocks, RowFeatures
+from subspaces.selection.limits import N_STARTS, N_STARTS_EACH
 from subspaces.selection.partition import PartitionChoice, choose_partition
-from subspaces.selection.thresholds import N_STARTS, N_STARTS_EACH
 from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.spectral.partition import Partition, assign, assign_embedded, inlier_rows, plain_partition
 from subspaces.spectral.spectrum import Spectrum, embed

@@ -20,9 +20,11 @@ from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
+from subspaces.selection.limits import MAX_SPLITS, OPINION_ROWS, OPINION_STARTS
 from subspaces.selection.partition import choose_partition
 from subspaces.selection.structure import find_structure
-from subspaces.selection.thresholds import COIN_TOSS, MAX_SPLITS, OPINION_ROWS, OPINION_STARTS, SURE_AT_ONCE
+from subspaces.selection.thresholds import SURE_AGREEMENT
+from subspaces.selection.verdict_thresholds import COIN_TOSS
 from subspaces.selection.voting import matched, matching, named_opinion, opinion
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.spectral.partition import assign, at_most, few_vector_counts
@@ -61,7 +63,7 @@ def half_confidence(draw: Clustering, n_clusters: int, *, kind: str, rng: np.ran
         opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng)
         found = confidence(draw.labels, opinions, draw.inliers, together=together)
         # If most rows are landmarks, a second split costs little.
-        if found.overall >= SURE_AT_ONCE and 2 * n_landmarks <= n:
+        if found.overall >= SURE_AGREEMENT and 2 * n_landmarks <= n:
             break
     return found
 

@@ -11,9 +11,10 @@ from subspaces._core.arrays import Array, Labels
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.confidence import Confidence, confidence, flat_confidence, half_confidence
 from subspaces.selection.decisions import draws_decision, partition_decision, structure_decision
+from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
-from subspaces.selection.thresholds import SURE_AGREEMENT, UNSURE_DRAWS
+from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_clusterings
 
 

@@ -80,13 +80,12 @@ def draws_decision(ranking: Ranking, clusterings: Sequence[Clustering], *, voted
             "draw": i + 1,
             "subspace_dim": each.features.subspace_dim,
             "neighborhood": each.features.neighborhood,
-            "separation": float(ranking.separations[i]),
             "agreement": float(ranking.agreements[i]),
-            "support": float(ranking.support[i]),
+            "separation": float(each.partition.separation),
             "votes": bool(voted and i in ranking.voters),
         }
         for i, each in enumerate(clusterings)
     )
-    reason = "the largest support: separation and twice the agreement with the other draws"
+    reason = "the largest agreement with the other draws"
     reason += "; those that agree with it vote" if voted else "; it decides alone"
-    return Decision("draw", ranking.best, "support", reason, candidates)
+    return Decision("draw", ranking.best, "agreement", reason, candidates)

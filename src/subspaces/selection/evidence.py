@@ -21,14 +21,14 @@ from subspaces._core.threads import one_thread
 from subspaces.flats.cells import Cell, Space, joined_lengths
 from subspaces.flats.description import Code, measure, shortest_code
 from subspaces.metrics.labels import adjusted_rand
-from subspaces.selection.thresholds import (
-    SAME_AGREEMENT,
+from subspaces.selection.limits import (
     VERDICT_COLUMNS,
     VERDICT_NEIGHBORS,
     VERDICT_ROWS,
     VERDICT_ROWS_PER_CLUSTER,
     VERDICT_STARTS,
 )
+from subspaces.selection.verdict_thresholds import SAME_AGREEMENT
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.partition import at_most

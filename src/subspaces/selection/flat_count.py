@@ -18,8 +18,9 @@ from subspaces.flats.neighborhoods import rows_to_fit
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.coding import clearly_longer, code_directions, is_described
 from subspaces.selection.comparison import standard_error
+from subspaces.selection.limits import COUNT_STARTS, FLAT_ROWS, START_DIMS
 from subspaces.selection.record import Decision
-from subspaces.selection.thresholds import COUNT_STARTS, N_ERRORS, SEARCH_ROWS, START_DIMS
+from subspaces.selection.thresholds import N_ERRORS
 
 
 def decide_n_clusters(
@@ -35,7 +36,7 @@ def decide_n_clusters(
     Flats have at most `max_dim` dimensions.
     """
     # Copies of a row are not independent evidence.
-    sample = rows_to_fit(sample_rows(x, SEARCH_ROWS, rng), 1)
+    sample = rows_to_fit(sample_rows(x, FLAT_ROWS, rng), 1)
     sample = sample @ code_directions(sample, affine=affine)
     codes = codes_by_count(sample, max_clusters, affine=affine, rng=rng, max_dim=max_dim)
     lengths = ", ".join(f"{codes[k].length:.0f} for {k}" for k in sorted(codes))

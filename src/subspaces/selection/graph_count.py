@@ -15,9 +15,10 @@ import numpy as np
 from subspaces._core.arrays import Labels
 from subspaces.metrics.labels import labels_agreement
 from subspaces.rows.preparation import PreparedRows
+from subspaces.selection.limits import N_COMPARED, PILOT_LANDMARKS, PILOT_ROWS
 from subspaces.selection.record import Decision
 from subspaces.selection.search import FlatSetting, draw_sample, setting_graph
-from subspaces.selection.thresholds import COUNT_TIE, N_COMPARED, PILOT_LANDMARKS, PILOT_ROWS
+from subspaces.selection.thresholds import COUNT_TIE
 from subspaces.spectral.joins import join_by_modularity, part_graphs
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import assign, partition_of_labels, settle

@@ -18,15 +18,8 @@ from subspaces._core.arrays import Indices, Labels, unit_rows
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.comparison import clearly_positive
-from subspaces.selection.thresholds import (
-    EQUAL,
-    FINAL_ROUNDS,
-    MIN_CLUSTER_ROWS,
-    N_FINALISTS,
-    SAME_AGREEMENT,
-    SEPARATION_MARGIN,
-    SURE_AGREEMENT,
-)
+from subspaces.selection.limits import EQUAL, FINAL_ROUNDS, N_FINALISTS
+from subspaces.selection.thresholds import LEAST_ROWS, SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.spectral.joins import (
     PartGraph,
     join_by_modularity,
@@ -133,7 +126,7 @@ def choose_partition(
     if kind == "auto" and not (
         density.separation > balanced.separation + SEPARATION_MARGIN
         and (polish or agreement >= SURE_AGREEMENT)
-        and _agreement([balanced, density], sample, spectrum) < SAME_AGREEMENT
+        and _agreement([balanced, density], sample, spectrum) < SURE_AGREEMENT
     ):
         return PartitionChoice(balanced, balanced, density, candidates, tuple(graphs), index)
     if density.landmark_scores is not None:
@@ -162,7 +155,7 @@ def _separated(partition: Partition, graphs: list[PartGraph], psi: csr_matrix, s
     """`partition` with its separation on the graphs of psi (n, D); -inf if a cluster is too small."""
     labels = assign(psi, spectrum, partition)
     sizes = np.bincount(labels, minlength=partition.n_clusters)
-    if sizes.min() < max(SMALL_CLUSTER / partition.n_clusters * len(labels), MIN_CLUSTER_ROWS):
+    if sizes.min() < max(SMALL_CLUSTER / partition.n_clusters * len(labels), LEAST_ROWS):
         return replace(partition, separation=-np.inf)
     return replace(partition, separation=separation(graphs, labels, partition.n_clusters))
 

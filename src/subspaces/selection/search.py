@@ -22,11 +22,8 @@ from subspaces.flats.fitting import fit_flats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, nearest_rows, rows_to_fit
 from subspaces.rows.preparation import PreparedRows
 from subspaces.selection.comparison import Floats, clearly_positive
-from subspaces.selection.partition import choose_partition
-from subspaces.selection.thresholds import (
-    DIMS,
+from subspaces.selection.limits import (
     ERROR_GROUPS,
-    LOW_COLUMNS,
     PILOT_DIMS,
     PILOT_LANDMARKS,
     PILOT_ROWS,
@@ -34,10 +31,9 @@ from subspaces.selection.thresholds import (
     SAMPLE_NEAREST,
     SAMPLE_ROWS,
     SEARCH_STARTS,
-    SMALLEST_LIMIT,
-    TIGHT,
-    WIDE,
 )
+from subspaces.selection.partition import choose_partition
+from subspaces.selection.thresholds import DIMS, FEW_COLUMNS, NEIGHBORHOODS
 from subspaces.spectral.kmeans import nearest_centers
 from subspaces.spectral.landmarks import choose_landmarks
 from subspaces.spectral.modularity import modularity_terms
@@ -104,7 +100,7 @@ def candidate_settings(
     dims = [dim] if dim is not None else candidate_dims(n_columns)
     if neighborhood is not None:
         return [FlatSetting(d, neighborhood, affine, unit, whiten) for d in dims]
-    limit = max(min(SMALLEST_LIMIT, n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
+    limit = max(min(neighborhood_sizes(DIMS[0])[0], n_rows // 2), min(n_rows, SAMPLE_ROWS) / (2 * n_clusters))
     pairs = [(d, size) for d in dims for size in neighborhood_sizes(d) if size <= limit]
     # For a handful of rows: neighbourhoods of all rows would make all flats equal.
     few = [(d, max(d + 1, min(neighborhood_sizes(d)[0], n_rows // 2))) for d in dims]
@@ -113,12 +109,12 @@ def candidate_settings(
 
 def neighborhood_sizes(dim: int) -> tuple[int, ...]:
     """A tight and a wide neighbourhood for flats of a dimension; a point is one row."""
-    return (TIGHT[0] * dim + TIGHT[1], WIDE[0] * dim + WIDE[1]) if dim else (1,)
+    return tuple(a * dim + b for a, b in NEIGHBORHOODS) if dim else (1,)
 
 
 def candidate_dims(n_columns: int) -> list[int]:
     """The dimensions worth trying for rows of `n_columns` columns: flats of more than half pass near every row."""
-    if n_columns <= LOW_COLUMNS:
+    if n_columns <= FEW_COLUMNS:
         return list(range(1, n_columns))
     return [d for d in DIMS if d <= max(2, n_columns // 2)]
 

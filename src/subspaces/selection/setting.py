@@ -27,7 +27,6 @@ from subspaces.selection.clustering import CutSetting
 from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
 from subspaces.selection.search import FlatSetting, kind_name
-from subspaces.selection.thresholds import FEWER_LANDMARKS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +117,7 @@ class LandmarkSetting:
         """The same setting with a random part of the landmarks if they are given points."""
         if isinstance(self.landmarks, str):
             return self
-        chosen = rng.choice(self.n_landmarks, max(1, int(FEWER_LANDMARKS * self.n_landmarks)), replace=False)
+        chosen = rng.choice(self.n_landmarks, max(1, self.n_landmarks // 2), replace=False)
         return replace(self, landmarks=self.landmarks[chosen])
 
 

@@ -30,7 +30,7 @@ from subspaces.selection.coding import (
     spread,
 )
 from subspaces.selection.flat_count import best_local_flats, codes_by_count, start_dims
-from subspaces.selection.thresholds import KFLATS_STEPS, MANY_FLATS, MORE_FLATS
+from subspaces.selection.limits import KFLATS_STEPS, MANY_FLATS, MORE_FLATS
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import partition_of_labels

@@ -13,7 +13,8 @@ from typing import Any
 
 from subspaces._core.plain import plain
 from subspaces.selection.evidence import Evidence
-from subspaces.selection.thresholds import (
+from subspaces.selection.thresholds import SURE_AGREEMENT
+from subspaces.selection.verdict_thresholds import (
     CLEAR_GAIN,
     COIN_TOSS,
     CONFIRMED,
@@ -28,7 +29,6 @@ from subspaces.selection.thresholds import (
     SCALE_AGREEMENT,
     SMALL_CLUSTER,
     STABLE,
-    SURE_AGREEMENT,
     TOP_COLUMN,
 )
 

@@ -1,7 +1,7 @@
 """Several clusterings of the same rows from different landmarks: which is the best, and how they vote.
 
-One set of landmarks can miss a small cluster. The clustering to trust is well separated (spectral/joins.py) and agrees
-with the others; those that agree with it vote on the label of every row.
+One set of landmarks can miss a small cluster. The clustering to trust agrees with the others; those that agree with it
+vote on the label of every row.
 """
 
 from __future__ import annotations
@@ -18,12 +18,7 @@ from subspaces.features import FeatureMap
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.comparison import clearly_positive
-from subspaces.selection.thresholds import (
-    AGREEMENT_WEIGHT,
-    SAME_AGREEMENT,
-    SEPARATION_MARGIN,
-    SURE_AGREEMENT,
-)
+from subspaces.selection.thresholds import SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.spectral.joins import separation
 from subspaces.spectral.modularity import cluster_shares, landmark_scores
 from subspaces.spectral.partition import assign, partition_of_labels, settle
@@ -73,7 +68,7 @@ def is_doubtful(clustering: Clustering) -> bool:
     if choice is None or not SEPARATION_MARGIN / 2 < _gain(clustering) < np.inf:
         return False
     other = choice.other_labels(clustering.psi, clustering.spectrum)
-    return labels_agreement(clustering.labels, other) < SAME_AGREEMENT
+    return labels_agreement(clustering.labels, other) < SURE_AGREEMENT
 
 
 def _gain(clustering: Clustering) -> float:
@@ -94,10 +89,8 @@ def with_balanced(clustering: Clustering) -> Clustering:
 class Ranking:
     """Clusterings compared with each other."""
 
-    separations: Array  # (m,), zero if there is none
     agreements: Array  # (m,), mean adjusted Rand index with the others
-    support: Array  # (m,), separation and `AGREEMENT_WEIGHT` times agreement
-    best: int  # index of the largest support
+    best: int  # index of the largest agreement
     voters: Indices  # indices of those that agree with the best, which comes first
 
 
@@ -106,13 +99,9 @@ def rank_clusterings(clusterings: Sequence[Clustering]) -> Ranking:
     draws = clusterings
     table = np.array([[labels_agreement(one.labels, other.labels) for one in draws] for other in draws])
     agreements = (table.sum(axis=1) - 1) / max(1, len(draws) - 1)
-    found = np.array([each.partition.separation for each in draws])
-    # Clusters too small to be separated rank below all others.
-    separations = np.nan_to_num(found, nan=0.0, neginf=min(found[np.isfinite(found)], default=0.0) - 1)
-    support = separations + AGREEMENT_WEIGHT * agreements
-    best = int(support.argmax())
+    best = int(agreements.argmax())
     others = [i for i in range(len(draws)) if i != best and table[best, i] >= SURE_AGREEMENT]
-    return Ranking(separations, agreements, support, best, np.array([best, *others]))
+    return Ranking(agreements, best, np.array([best, *others]))
 
 
 def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:

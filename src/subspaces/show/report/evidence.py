@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from subspaces.selection import Evidence, Verdict
-from subspaces.selection.thresholds import CLEAR_GAIN, CONFIRMED, COUNT_GAIN
 from subspaces.selection.verdict import FLAT
+from subspaces.selection.verdict_thresholds import CLEAR_GAIN, CONFIRMED, COUNT_GAIN
 from subspaces.show.report.clusters import ClusterFacts
 from subspaces.show.report.subject import Subject
 from subspaces.show.report.thresholds import (

@@ -6,7 +6,8 @@ agreement are those that `FLS` uses itself.
 
 from __future__ import annotations
 
-from subspaces.selection.thresholds import COIN_TOSS, SURE_AGREEMENT
+from subspaces.selection.thresholds import SURE_AGREEMENT
+from subspaces.selection.verdict_thresholds import COIN_TOSS
 
 # Agreement of landmarks or of refits (adjusted Rand index) from which on it is good; below the second, poor.
 GOOD_AGREEMENT = SURE_AGREEMENT

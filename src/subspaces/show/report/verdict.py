@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from subspaces.selection import Verdict, gather, judge
-from subspaces.selection.thresholds import SMALL_CLUSTER
 from subspaces.selection.verdict import DOUBTFUL, RELIABLE, UNCONFIRMED, UNRELIABLE
+from subspaces.selection.verdict_thresholds import SMALL_CLUSTER
 from subspaces.show.look import label_array, on_host
 from subspaces.show.report.subject import Subject
 from subspaces.show.report.thresholds import GOOD_AGREEMENT, MANY_ROWS

@@ -1,0 +1,53 @@
+"""Numbers of this room that bound time: sizes of samples, starts and rounds. Larger ones give the same more slowly."""
+
+# --- Search for a graph (search.py) ---
+# The pilot that decides the kind: rows, landmarks, dimensions. The sample that decides the rest: rows, landmarks.
+PILOT_ROWS = 2500
+PILOT_LANDMARKS = 1000
+PILOT_DIMS = (2, 4)
+SAMPLE_ROWS = 8000
+SAMPLE_LANDMARKS = 700
+# Landmarks that describe a row of a sample, and starts of k-means for each trial.
+SAMPLE_NEAREST = 8
+SEARCH_STARTS = 2
+# Rows that share landmarks are not independent: for standard errors they form about this many groups.
+ERROR_GROUPS = 50
+
+# --- Partition (partition.py, clustering.py) ---
+# Candidates of each origin that are refined on all rows, and rounds of that.
+N_FINALISTS = 2
+FINAL_ROUNDS = 20
+# Starts of k-means: in all, and per number of eigenvectors if candidates are refined afterwards.
+N_STARTS = 10
+N_STARTS_EACH = 2
+# Eigenvalues this near to one count as one: the graph is in separate pieces. Rounding.
+EQUAL = 1e-5
+
+# --- Other landmarks (consensus.py, confidence.py) ---
+# Further landmark sets if the first is unsure; splits of landmarks in halves; rows and starts for each half.
+UNSURE_DRAWS = 4
+MAX_SPLITS = 2
+OPINION_ROWS = 5000
+OPINION_STARTS = 2
+
+# --- Whole flats and their number (structure.py, flat_count.py) ---
+# Rows that are described; further flats that are tried, and the largest number of clusters for which they are.
+FLAT_ROWS = 2000
+MORE_FLATS = 6
+MANY_FLATS = 15
+# Dimensions and starts of the local flats at which searches begin, and steps of K-flats from there.
+START_DIMS = (1, 4)
+COUNT_STARTS = 2
+KFLATS_STEPS = 30
+
+# --- Number of clusters of a graph (graph_count.py) ---
+# Settings whose partitions are compared to report agreement.
+N_COMPARED = 4
+
+# --- Evidence for the verdict (evidence.py) ---
+# Rows, at least this many for each cluster; fewest and most principal columns; neighbours; starts.
+VERDICT_ROWS = 1000
+VERDICT_ROWS_PER_CLUSTER = 50
+VERDICT_COLUMNS = (20, 80)
+VERDICT_NEIGHBORS = 10
+VERDICT_STARTS = 5
