@@ -126,7 +126,8 @@ class TestPartGraphs:
 
     def test_centres_without_rows_are_dropped(self, monkeypatch):
         centers = np.array([[[1.0, 0], [-1, -1], [0, 1], [-1, 0]]])
-        monkeypatch.setattr(module, "kmeans", lambda *arguments, **options: Centers(centers, np.zeros(1)))
+        nearest = np.repeat([[0, 2]], 20, axis=1).astype(np.int32)
+        monkeypatch.setattr(module, "kmeans", lambda *arguments, **options: Centers(centers, np.zeros(1), nearest))
         for graph in part_graphs(np.ones((40, 1)), np.repeat(np.eye(2), 20, axis=0), 2, np.random.RandomState(0)):
             np.testing.assert_array_equal(graph.labels, np.repeat([0, 1], 20))
             np.testing.assert_allclose(graph.weights, 0.25)

@@ -153,19 +153,19 @@ class TestKmeans:
 class TestStarts:
     def test_are_rows(self):
         x = blobs()
-        start = spread_rows(x, 5, np.random.RandomState(0))
+        start = spread_rows(x, 5, 1, np.random.RandomState(0))[0]
         assert (start[:, None] == x).all(axis=2).any(axis=1).all()
 
     def test_never_take_a_point_twice_while_others_are_left(self):
         points = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [300.0, 0.0], [300.0, 4.0]])
         x = np.repeat(points, [1, 50, 3, 20, 1], axis=0)
         for seed in range(20):
-            start = spread_rows(x, 5, np.random.RandomState(seed))
+            start = spread_rows(x, 5, 1, np.random.RandomState(seed))[0]
             assert len(np.unique(start, axis=0)) == 5
 
     def test_are_better_than_random_rows(self):
         x = blobs(200, 10)
-        spread = np.stack([spread_rows(x, 10, np.random.RandomState(seed)) for seed in range(20)])
+        spread = spread_rows(x, 10, 20, np.random.RandomState(0))
         cost = [lloyd(x, starts, max_iter=0).inertia.mean() for starts in (spread, row_starts(x, 10, 20))]
         assert cost[0] < 0.8 * cost[1]
 

@@ -16,7 +16,9 @@ from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import (
     Partition,
     assign,
+    assign_each,
     assign_embedded,
+    distinct,
     inlier_rows,
     partition_of_labels,
     plain_partition,
@@ -286,3 +288,26 @@ class TestVectorCounts:
         assert counts == sorted(set(counts))
         assert counts[0] == max(1, k - 1)
         assert counts[-1] >= 1.6 * k - 1
+
+
+class TestManyPartitions:
+    """Many partitions at once against one after another."""
+
+    def test_labels_equal_those_of_each(self):
+        psi = csr_matrix(random_graph(np.random.default_rng(0), 80))
+        spectrum = spectrum_of(psi, 4)
+        embedding = embed(psi, spectrum)
+        runs = [
+            kmeans(reference.unit_rows(embedding[:, :q]), 3, n_starts=2, rng=np.random.RandomState(q)).points
+            for q in (2, 4)
+        ]
+        partitions = [Partition(3, q, each) for q, points in zip((2, 4), runs, strict=True) for each in points]
+        partitions += [settle(each, psi, spectrum) for each in partitions[:2]]
+        found = assign_each(psi, embedding, partitions)
+        np.testing.assert_array_equal(found, [assign(psi, spectrum, each) for each in partitions])
+
+    def test_names_of_clusters_do_not_make_labels_distinct(self):
+        labels = np.array([[0, 0, 1, 2], [2, 2, 0, 1], [0, 1, 1, 2], [1, 1, 1, 1], [0, 0, 0, 0]])
+        first, same = distinct(labels, 3)
+        assert first.tolist() == [0, 2, 3]
+        assert same.tolist() == [0, 0, 1, 2, 2]

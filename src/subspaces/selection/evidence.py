@@ -30,7 +30,7 @@ from subspaces.selection.limits import (
 )
 from subspaces.selection.verdict_thresholds import SAME_AGREEMENT
 from subspaces.spectral.graph import spectral_vectors
-from subspaces.spectral.kmeans import kmeans, nearest_centers
+from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
 
 Floats = NDArray[np.floating[Any]]
@@ -139,7 +139,7 @@ def _leading(raw: Floats, n_clusters: int) -> Floats:
 
 def _kmeans(rows: Floats, n_clusters: int, rng: np.random.RandomState) -> Labels:
     runs = kmeans(rows, n_clusters, n_starts=VERDICT_STARTS, rng=rng, max_iter=30)
-    return nearest_centers(rows, runs.points[int(runs.inertia.argmin())])
+    return runs.labels[runs.best]
 
 
 def _neighbors(rows: Floats) -> Indices:

@@ -14,7 +14,7 @@ from itertools import chain, combinations, groupby
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Indices, Labels, unit_rows
+from subspaces._core.arrays import Array, Indices, Labels, unit_rows
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.comparison import clearly_positive
@@ -32,8 +32,9 @@ from subspaces.spectral.modularity import cluster_shares, modularity, modularity
 from subspaces.spectral.partition import (
     Partition,
     assign,
-    assign_embedded,
+    assign_each,
     at_most,
+    distinct,
     partition_of_labels,
     refine,
     rounded_modularity,
@@ -90,25 +91,25 @@ def choose_partition(
     embedding = embed(sample, spectrum)
     tried = sorted({min(count, embedding.shape[1]) for count in counts})
 
-    def starts(draw: tuple[int, np.random.RandomState]) -> list[Partition]:
+    def starts(draw: tuple[int, np.random.RandomState]) -> tuple[list[Partition], Labels]:
         count, own = draw
         runs = kmeans(unit_rows(embedding[:, :count]), n_clusters, n_starts=n_starts, rng=own, max_iter=50)
-        return [Partition(n_clusters, count, centers) for centers in runs.points]
+        return [Partition(n_clusters, count, centers) for centers in runs.points], runs.labels
 
-    candidates = list(chain.from_iterable(mapped(starts, zip(tried, generators(rng, len(tried)), strict=True))))
+    runs = mapped(starts, zip(tried, generators(rng, len(tried)), strict=True))
+    candidates = list(chain.from_iterable(found for found, _ in runs))
     index = at_most(np.arange(psi.shape[0]), MAX_FIT_ROWS, rng)
     everyone = psi[index]
+    coordinates = embed(everyone, spectrum) if polish or kind != "balanced" else embedding
     graphs = []
     if polish or kind != "balanced":
-        graphs = part_graphs(everyone, embed(everyone, spectrum), n_clusters, rng, n_draws=n_draws)
+        graphs = part_graphs(everyone, coordinates, n_clusters, rng, n_draws=n_draws)
     merged = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=False)
     if polish:
         candidates = mapped(lambda each: refine(each, sample, spectrum, n_rounds=TRIAL_ROUNDS), candidates + merged)
         balanced = _best_polished(candidates, psi[inliers], spectrum)
     else:
-        found = (assign_embedded(embedding, each) for each in candidates)
-        shares = (cluster_shares(sample, labels, n_clusters) for labels in found)
-        candidates = [replace(each, modularity=modularity(own)) for each, own in zip(candidates, shares, strict=True)]
+        candidates = _measured(candidates, np.concatenate([labels for _, labels in runs]), sample)
         # A graph in more pieces than clusters has as many eigenvalues of one; its first vectors are arbitrary.
         in_pieces = (spectrum.eigenvalues > 1 - EQUAL).sum() >= n_clusters
         best = max(candidates, key=rounded_modularity)
@@ -119,7 +120,7 @@ def choose_partition(
     strong = [settle(each, everyone, spectrum) for each in strong]
     merged = [] if polish else [settle(each, everyone, spectrum) for each in merged]
     candidates += merged + strong
-    balanced, *candidates = (_separated(each, graphs, everyone, spectrum) for each in (balanced, *candidates))
+    balanced, *candidates = _separated([balanced, *candidates], graphs, everyone, coordinates)
     # If all clusters are too small to be judged, this falls back to modularity.
     density = max(balanced, *candidates, key=_separation)
     agreement = _agreement(strong, everyone, spectrum)
@@ -151,13 +152,28 @@ def joined_partitions(
     return partitions
 
 
-def _separated(partition: Partition, graphs: list[PartGraph], psi: csr_matrix, spectrum: Spectrum) -> Partition:
-    """`partition` with its separation on the graphs of psi (n, D); -inf if a cluster is too small."""
-    labels = assign(psi, spectrum, partition)
-    sizes = np.bincount(labels, minlength=partition.n_clusters)
-    if sizes.min() < max(SMALL_CLUSTER / partition.n_clusters * len(labels), LEAST_ROWS):
-        return replace(partition, separation=-np.inf)
-    return replace(partition, separation=separation(graphs, labels, partition.n_clusters))
+def _measured(partitions: Sequence[Partition], labels: Labels, psi: csr_matrix) -> list[Partition]:
+    """`partitions` with the modularity of their labels (m, n) on psi (n, D)."""
+    k = partitions[0].n_clusters
+    first, same = distinct(labels, k)
+    values = [modularity(cluster_shares(psi, labels[i], k)) for i in first]
+    return [replace(each, modularity=values[i]) for each, i in zip(partitions, same, strict=True)]
+
+
+def _separated(
+    partitions: Sequence[Partition], graphs: list[PartGraph], psi: csr_matrix, embedding: Array
+) -> list[Partition]:
+    """`partitions` with their separation on the graphs of psi (n, D); -inf if a cluster is too small."""
+    k = partitions[0].n_clusters
+    labels = assign_each(psi, embedding, partitions)
+    first, same = distinct(labels, k)
+    labels = labels[first]
+    smallest = np.min([(labels == j).sum(axis=1) for j in range(k)], axis=0)
+    large = smallest >= max(SMALL_CLUSTER / k * labels.shape[1], LEAST_ROWS)
+    values = np.full(len(labels), -np.inf)
+    if large.any():
+        values[large] = separation(graphs, labels[large], k)
+    return [replace(each, separation=float(values[i])) for each, i in zip(partitions, same, strict=True)]
 
 
 def _separation(partition: Partition) -> float:

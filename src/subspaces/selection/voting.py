@@ -48,7 +48,7 @@ def _separation_on(clustering: Clustering, labels: Labels, n_clusters: int) -> f
     """Separation of labels (n,) on the graphs of a clustering."""
     choice = clustering.choice
     assert choice is not None
-    return separation(list(choice.graphs), labels[choice.sample], n_clusters)
+    return float(separation(list(choice.graphs), labels[choice.sample], n_clusters))
 
 
 def with_labels(clustering: Clustering, labels: Labels, value: float) -> Clustering:

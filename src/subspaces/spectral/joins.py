@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices, Labels, inverse, unit_rows
 from subspaces._core.threads import generators, mapped
-from subspaces.spectral.kmeans import kmeans, nearest_centers
+from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.modularity import cluster_shares
 from subspaces.spectral.spectrum import Psi
 from subspaces.spectral.thresholds import EVENNESS, PART_STEPS, PARTS, ROWS_PER_PART, SMALL_CLUSTER, WEAK_JOIN
@@ -39,10 +39,13 @@ class PartGraph:
     weights: NDArray[np.float64]  # W (M, M), sums to one
 
     def groups_of(self, labels: Labels, n_clusters: int) -> Indices:
-        """The cluster (M,) that most rows of each part belong to, from the labels (n,) of the rows."""
-        cells = self.labels.astype(np.int64) * n_clusters + labels
-        counts = np.bincount(cells, minlength=len(self.weights) * n_clusters)
-        return np.asarray(counts.reshape(-1, n_clusters).argmax(axis=1))
+        """The cluster (..., M) that most rows of each part belong to, from labels (..., n) of the rows."""
+        some = labels.reshape(-1, len(self.labels))
+        cells = self.labels.astype(np.int64) * n_clusters + some
+        size = len(self.weights) * n_clusters
+        cells += size * np.arange(len(some))[:, None]
+        counts = np.bincount(cells.ravel(), minlength=len(some) * size)
+        return np.asarray(counts.reshape(*labels.shape[:-1], -1, n_clusters).argmax(axis=-1))
 
 
 def part_graphs(
@@ -63,7 +66,7 @@ def part_graphs(
 
 def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
     """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means."""
-    parts = nearest_centers(rows, kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS).points[0])
+    parts = kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS).labels[0]
     return np.unique(parts, return_inverse=True)[1].astype(np.int32)
 
 
@@ -124,16 +127,17 @@ def joins(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights * own[:, None] * own
 
 
-def cut_join(graph: PartGraph, groups: Indices) -> float:
-    """The mean join r over the edges between different groups (M,) of parts; zero if there are none."""
-    cut = np.where(groups[:, None] == groups, 0, graph.weights)
-    total = cut.sum()
-    return float((cut * joins(graph.weights)).sum() / total) if total > 0 else 0.0
+def cut_join(graph: PartGraph, groups: Indices) -> NDArray[np.float64]:
+    """The mean join r (...) over the edges between different groups (..., M) of parts; zero if there are none."""
+    weights = np.stack([graph.weights, graph.weights * joins(graph.weights)]).reshape(2, -1)
+    cuts = ((each[:, None] != each).ravel() for each in groups.reshape(-1, groups.shape[-1]))
+    total, joined = np.array([weights @ cut for cut in cuts]).T
+    return np.where(total > 0, joined / np.where(total > 0, total, 1), 0.0).reshape(groups.shape[:-1])
 
 
-def separation(graphs: list[PartGraph], labels: Labels, n_clusters: int) -> float:
-    """J of the labels (n,) of the rows that the graphs were made from."""
+def separation(graphs: list[PartGraph], labels: Labels, n_clusters: int) -> NDArray[np.float64]:
+    """J (...) of labels (..., n) of the rows that the graphs were made from."""
     found = [np.log(cut_join(graph, graph.groups_of(labels, n_clusters)) + WEAK_JOIN) for graph in graphs]
-    sizes = np.bincount(labels, minlength=n_clusters) / len(labels)
-    entropy = -(sizes * np.log(np.where(sizes > 0, sizes, 1))).sum()
-    return float(EVENNESS * n_clusters * entropy - np.mean(found))
+    sizes = np.stack([(labels == k).mean(axis=-1) for k in range(n_clusters)])
+    entropy = -(sizes * np.log(np.where(sizes > 0, sizes, 1))).sum(axis=0)
+    return EVENNESS * n_clusters * entropy - np.mean(found, axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,10 @@ from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import in_threads, one_thread
 from subspaces.spectral.thresholds import SEED_ROWS, SEED_ROWS_PER_CENTER
 
-# Up to this many centres, the nearest is found for all rows at once, one centre after another. Speed only.
+# Up to this many centres, and with at least this many rows for each, the nearest is found for all rows at once, one
+# centre after another. Speed only.
 FEW_CENTERS = 64
+MANY_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +26,36 @@ class Centers:
 
     points: Array  # (starts, k, p)
     inertia: Array  # (starts,), sum of squared distances of the rows to their nearest centre
+    labels: Labels  # (starts, n), the nearest centre of each row
+
+    @property
+    def best(self) -> int:
+        """The run of the smallest inertia."""
+        return int(self.inertia.argmin())
 
 
 def nearest_centers(x: Array, centers: Array) -> Labels:
-    """Index (n,) of the centre (k, p) nearest to each row of `x` (n, p); ties go to the lower index."""
+    """Index (n,) of the centre (k, p) nearest to each row of `x` (n, p); ties go to the lower index.
+
+    For NumPy rows, centres (starts, k, p) of several runs give indices (starts, n).
+    """
     if not is_host(x):
         xp, points = namespace(x), like(centers, x)
         table = xp.sum(points**2, axis=1) / 2 - x @ points.T
         return xp.astype(xp.argmin(table, axis=1), xp.int32)
-    return _assign(_columns(x), centers[None])[0]
+    if centers.ndim == 2:
+        return _assign(_columns(x), centers[None])[0]
+    return _assign(_columns(x), centers)
 
 
 def lloyd(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -> Centers:
-    """Lloyd's iteration on `x` (n, p) from `centers` (starts, k, p): the final centres and their inertia."""
+    """Lloyd's iteration on `x` (n, p) from `centers` (starts, k, p): the final centres, their inertia and labels."""
     points = move_centers(x, centers, max_iter=max_iter, tolerance=tolerance)
     labels = _assign(_columns(x), points)
     inertia = [
         _squared_distances(x, own, nearest).sum(dtype=np.float64) for own, nearest in zip(points, labels, strict=True)
     ]
-    return Centers(points, np.array(inertia))
+    return Centers(points, np.array(inertia), labels)
 
 
 def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 1e-4) -> Array:
@@ -50,31 +64,48 @@ def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 
     A start stops when none of its centres moves by more than `tolerance` times the variance of the rows. A centre that
     loses all its rows is moved to the row farthest from its own centre.
     """
-    n, p = x.shape
-    k = centers.shape[1]
+    p, k = x.shape[1], centers.shape[1]
     columns = _columns(x)
     wide = x.astype(np.float64, copy=False)
-    member = csc_matrix((np.ones(n), np.zeros(n, np.int32), np.arange(n + 1, dtype=np.int32)), shape=(k, n))
     limit = tolerance * float(wide.var(axis=0).sum()) / max(1, p)
     points = centers.astype(x.dtype)
     active = np.arange(len(points))
+    sums_of = _cluster_sums(wide, k)
     for _ in range(max_iter):
         before = points[active]
-        for start, labels in zip(active, _assign(columns, before), strict=True):
-            # Each row is in one cluster, so only the indices change.
-            member.indices = labels
-            sizes = np.bincount(labels, minlength=k)
-            moved = (member @ wide) / np.maximum(sizes, 1)[:, None]
-            empty = np.flatnonzero(sizes == 0)
-            if len(empty):
-                farthest = np.argsort(-_squared_distances(x, points[start], labels), kind="stable")
-                # Fewer rows than centres: some are used twice.
-                moved[empty] = x[np.resize(farthest, len(empty))]
-            points[start] = moved
+        labels = _assign(columns, before)
+        sums, sizes = sums_of(labels)
+        moved = sums / np.maximum(sizes, 1)[:, :, None]
+        for i in np.flatnonzero((sizes == 0).any(axis=1)):
+            empty = np.flatnonzero(sizes[i] == 0)
+            farthest = np.argsort(-_squared_distances(x, before[i], labels[i]), kind="stable")
+            # Fewer rows than centres: some are used twice.
+            moved[i, empty] = x[np.resize(farthest, len(empty))]
+        points[active] = moved
         active = active[np.square(points[active] - before).sum(axis=2).max(axis=1) > limit]
         if not len(active):
             break
     return points
+
+
+def _cluster_sums(wide: NDArray[np.float64], k: int) -> Callable[[Labels], tuple[Array, Indices]]:
+    """A function of labels (starts, n) that returns sums (starts, k, p) of the rows (n, p), and sizes (starts, k)."""
+    n = len(wide)
+    member = csc_matrix((0, 0))
+
+    def sums(labels: Labels) -> tuple[Array, Indices]:
+        nonlocal member
+        starts = len(labels)
+        cells = np.ascontiguousarray((labels + k * np.arange(starts, dtype=np.int32)[:, None]).T).ravel()
+        # Each row is in one cluster of each start, so only the indices change while no start stops.
+        if member.shape[0] != starts * k:
+            ends = np.arange(0, n * starts + 1, starts, dtype=np.int32)
+            member = csc_matrix((np.ones(n * starts), cells, ends), shape=(starts * k, n))
+        member.indices = cells
+        sizes = np.bincount(cells, minlength=starts * k)
+        return (member @ wide).reshape(starts, k, -1), sizes.reshape(starts, k)
+
+    return sums
 
 
 def _columns(x: Array) -> Array:
@@ -92,7 +123,7 @@ def _assign(columns: Array, centers: Array) -> Labels:
     labels = np.empty((starts, columns.shape[1]), np.int32)
 
     def assign(rows: slice) -> None:
-        if k <= FEW_CENTERS:
+        if k <= FEW_CENTERS and starts * (rows.stop - rows.start) >= MANY_ROWS * k:
             labels[:, rows] = _first_smallest((factors @ columns[:, rows]).reshape(starts, k, -1))
         else:
             labels[:, rows] = (columns[:, rows].T @ factors.T).reshape(-1, starts, k).argmin(axis=2).T
@@ -124,39 +155,54 @@ def _squared_distances(x: Array, centers: Array, labels: Labels) -> Array:
     return np.einsum("np,np->n", offsets, offsets)
 
 
-def spread_rows(x: Array, k: int, rng: np.random.RandomState) -> Array:
-    """Starting centres (k, p): rows of `x` far from each other, by greedy k-means++ (Arthur-Vassilvitskii)."""
+def spread_rows(x: Array, k: int, n_starts: int, rng: np.random.RandomState) -> Array:
+    """Starting centres (starts, k, p): rows of `x` far from each other, by greedy k-means++ (Arthur-Vassilvitskii).
+
+    With many rows, each start is chosen among a sample of them.
+    """
     n_trials = 2 + int(np.log(k))
+    n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
+    pools, firsts, draws = [], [], []
+    for _ in range(n_starts):
+        pools.append(rng.randint(len(x), size=n_seeds) if len(x) > n_seeds else None)
+        firsts.append(rng.randint(min(len(x), n_seeds)))
+        draws.append(rng.uniform(size=(k - 1, n_trials)))
+    if pools[0] is None:
+        return x[_spread(x, np.array(firsts), np.array(draws))]
+    own = zip(pools, firsts, draws, strict=True)
+    return np.stack([x[pool][_spread(x[pool], np.array([first]), draw[None])[0]] for pool, first, draw in own])
+
+
+def _spread(x: Array, firsts: Indices, draws: Array) -> Indices:
+    """Rows (starts, k) of `x` (n, p), from the first of each start and uniform draws (starts, k - 1, trials)."""
+    starts, more, _ = draws.shape
     columns = np.ascontiguousarray(x.T)
     norms = np.einsum("np,np->n", x, x)
 
     def squared_to(index: Indices) -> Array:
-        found = (-2 * x[index]) @ columns
+        found = (-2 * x[index.ravel()]) @ columns
         found += norms
-        found += norms[index, None]
-        return np.maximum(found, 0, out=found)
+        found += norms[index.ravel(), None]
+        return np.maximum(found, 0, out=found).reshape(*index.shape, -1)
 
-    chosen = [int(rng.randint(len(x)))]
-    nearest = squared_to(np.array(chosen))[0]
-    for _ in range(1, k):
-        cumulative = np.cumsum(nearest, dtype=np.float64)
-        draws = rng.uniform(size=n_trials) * cumulative[-1]
-        trials = np.minimum(np.searchsorted(cumulative, draws, side="right"), len(x) - 1)
-        after = np.minimum(squared_to(trials), nearest)
-        best = int(after.sum(axis=1, dtype=np.float64).argmin())
-        chosen.append(int(trials[best]))
-        nearest = after[best]
-    return x[chosen]
+    chosen = np.empty((starts, more + 1), np.intp)
+    chosen[:, 0] = firsts
+    nearest = squared_to(chosen[:, :1])[:, 0]
+    every = np.arange(starts)
+    for step in range(more):
+        cumulative = np.cumsum(nearest, axis=1, dtype=np.float64)
+        wanted = draws[:, step] * cumulative[:, -1:]
+        trials = np.array([np.searchsorted(c, w, side="right") for c, w in zip(cumulative, wanted, strict=True)])
+        trials = np.minimum(trials, len(x) - 1)
+        after = np.minimum(squared_to(trials), nearest[:, None])
+        best = after.sum(axis=2, dtype=np.float64).argmin(axis=1)
+        chosen[:, step + 1], nearest = trials[every, best], after[every, best]
+    return chosen
 
 
 def kmeans(x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100) -> Centers:
-    """k-means of `x` (n, p) from `n_starts` greedy k-means++ starts; every run is returned.
-
-    With many rows, each start is chosen among a sample of them.
-    """
-    n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
-    seeds = (x if len(x) <= n_seeds else x[rng.randint(len(x), size=n_seeds)] for _ in range(n_starts))
+    """k-means of `x` (n, p) from `n_starts` greedy k-means++ starts; every run is returned."""
     # With few columns and centres, BLAS threads would only wait for each other.
     with one_thread():
-        starts = np.stack([spread_rows(each, k, rng) for each in seeds])
+        starts = spread_rows(x, k, n_starts, rng)
     return lloyd(x, starts, max_iter=max_iter)

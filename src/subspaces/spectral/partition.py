@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,6 +45,35 @@ def assign(psi: AnyPsi, spectrum: Spectrum, partition: Partition) -> Labels:
         xp = namespace(scores)
         return xp.astype(xp.argmax(scores, axis=1), xp.int32)
     return assign_embedded(embed(psi, spectrum, partition.n_vectors), partition)
+
+
+def assign_each(psi: csr_matrix, embedding: Array, partitions: Sequence[Partition]) -> Labels:
+    """Labels (m, n) of rows by each of m partitions, from their psi (n, D) and embedding (n, q)."""
+    labels = np.empty((len(partitions), psi.shape[0]), np.int32)
+    by_kind: dict[int, list[int]] = {}
+    for i, each in enumerate(partitions):
+        by_kind.setdefault(each.n_vectors if each.landmark_scores is None else 0, []).append(i)
+    for n_vectors, index in by_kind.items():
+        if n_vectors:
+            centers = np.array([partitions[i].centers for i in index])
+            labels[index] = nearest_centers(unit_rows(embedding[:, :n_vectors]), centers)
+        else:
+            scores = np.hstack([np.asarray(partitions[i].landmark_scores) for i in index])
+            found = product(psi, scores).reshape(psi.shape[0], len(index), -1)
+            labels[index] = found.argmax(axis=2).T
+    return labels
+
+
+def distinct(labels: Labels, n_clusters: int) -> tuple[Indices, Indices]:
+    """Which of m labellings (m, n) differ in more than the names of clusters: their indices, and which each equals."""
+    first = np.stack(
+        [(labels == k).argmax(axis=1) + len(labels[0]) * (labels != k).all(axis=1) for k in range(n_clusters)]
+    )
+    names = first.argsort(axis=0).argsort(axis=0).astype(np.int32)
+    renamed = names[labels, np.arange(len(labels))[:, None]]
+    known: dict[bytes, int] = {}
+    same = np.array([known.setdefault(each.tobytes(), len(known)) for each in renamed])
+    return np.unique(same, return_index=True)[1], same
 
 
 def assign_embedded(embedding: Array, partition: Partition) -> Labels:
