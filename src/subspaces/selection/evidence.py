@@ -21,6 +21,8 @@ from subspaces._core.threads import one_thread
 from subspaces.flats.cells import Cell, Space, joined_lengths
 from subspaces.flats.description import Code, measure, shortest_code
 from subspaces.metrics.labels import adjusted_rand
+from subspaces.selection.coding import code_directions
+from subspaces.selection.comparison import standard_error
 from subspaces.selection.limits import (
     VERDICT_COLUMNS,
     VERDICT_NEIGHBORS,
@@ -28,7 +30,7 @@ from subspaces.selection.limits import (
     VERDICT_ROWS_PER_CLUSTER,
     VERDICT_STARTS,
 )
-from subspaces.selection.verdict_thresholds import SAME_AGREEMENT
+from subspaces.selection.verdict_thresholds import SAME_AGREEMENT, TOP_COLUMN
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
@@ -58,6 +60,7 @@ class Evidence:
     gain: float | None  # how much shorter K flats describe the rows than one
     shuffled_gain: float | None  # the same for shuffled columns
     rival: float | None  # how much longer the shortest description by other clusters is; None if none was found
+    rival_error: float | None  # standard error of this difference
     split: float | None  # what the cluster that gains most saves if it is split into two flats
     join: float | None  # what the pair that gains most, or loses least, saves if it is one flat
     noise: float | None  # distance of rows to the flat of their cluster, relative to the spread of all rows
@@ -68,7 +71,7 @@ class Evidence:
     other_modularity: float | None  # the largest of spectral clustering with one cluster fewer or more
     other_count: int | None  # that number of clusters
     top_column: float  # share of the variance in the column that varies most
-    standardised: float | None  # agreement of k-means with itself on standardised columns
+    standardised: float | None  # agreement of k-means with itself on standardised columns, if one column dominates
     leading: float  # share of the variance in the two leading principal components
 
 
@@ -116,7 +119,10 @@ def gather(
         starts = {"kmeans": by_kmeans, "points": graph.pop("labels")}
         starts |= {name: np.asarray(found)[sample] for name, found in (others or {}).items()}
         flats = _flat_figures(rows, own, starts, n_clusters, rng)
-        standard = _leading(raw / np.where(variances > 0, np.sqrt(variances), 1), n_clusters)
+        standardised = None
+        if known["top_column"] >= TOP_COLUMN:
+            scaled = _leading(raw / np.where(variances > 0, np.sqrt(variances), 1), n_clusters)
+            standardised = adjusted_rand(by_kmeans, _kmeans(scaled, n_clusters, rng))
         return Evidence(
             **known,
             **graph,
@@ -124,7 +130,7 @@ def gather(
             **_shuffled_figures(raw, n_clusters, rng),
             kmeans=adjusted_rand(by_kmeans, own),
             points=adjusted_rand(starts["points"], own),
-            standardised=adjusted_rand(by_kmeans, _kmeans(standard, n_clusters, rng)),
+            standardised=standardised,
             crossing=_crossing(near, own),
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
         )
@@ -165,8 +171,8 @@ def _graph_figures(near: Indices, own: Labels, k: int, rng: np.random.RandomStat
     """Clusters on the graph of nearest neighbours, and whether another number of clusters has a larger modularity."""
     n, count = near.shape
     directed = csr_matrix((np.ones(n * count), near.ravel(), np.arange(0, n * count + 1, count)), shape=(n, n))
-    vectors = spectral_vectors(directed.maximum(directed.T), min(k + 1, n), rng=rng)
-    found = {c: _kmeans(unit_rows(vectors[:, :c]), c, rng) for c in (k - 1, k, k + 1) if 1 < c <= n}
+    vectors = spectral_vectors(directed.maximum(directed.T), min(k + 2, n), rng=rng)
+    found = {c: _spectral_labels(vectors, near, c, rng) for c in (k - 1, k, k + 1) if 1 < c <= n}
     others = {c: _modularity(near, labels, c) for c, labels in found.items() if c != k}
     best = max(others, key=lambda c: others[c], default=None)
     return {
@@ -177,23 +183,27 @@ def _graph_figures(near: Indices, own: Labels, k: int, rng: np.random.RandomStat
     }
 
 
+def _spectral_labels(vectors: Floats, near: Indices, k: int, rng: np.random.RandomState) -> Labels:
+    """K clusters by K or K + 1 of the eigenvectors (n, c), whichever has the larger modularity."""
+    found = [_kmeans(unit_rows(vectors[:, :count]), k, rng) for count in (k, k + 1)]
+    return max(found, key=lambda labels: _modularity(near, labels, k))
+
+
 def _flat_figures(
     rows: Floats, own: Labels, starts: Mapping[str, Labels], k: int, rng: np.random.RandomState
 ) -> dict[str, Any]:
     """Description lengths by K flats from the clusters and from other starts, by one flat, and by K - 1 and K + 1."""
-    n = len(rows)
-    space = measure(rows, affine=True)
+    space = measure(rows @ code_directions(rows), affine=True)
     code = shortest_code(space, own, k, free=True)
-    rivals = []
-    for labels in starts.values():
-        other = shortest_code(space, labels, k, free=True)
-        if _same(other, own) < SAME_AGREEMENT and np.isfinite(other.length):
-            rivals.append((other.length - code.length) / n)
+    others = [shortest_code(space, labels, k, free=True) for labels in starts.values()]
+    others = [other for other in others if _same(other, own) < SAME_AGREEMENT and np.isfinite(other.length)]
+    rival = min(others, key=lambda other: other.length, default=None)
     cells = [cell for cell in code.cells if cell]
     return {
         "flats": _same(code, own),
         "gain": _gain(space, code),
-        "rival": min(rivals) if rivals else None,
+        "rival": None if rival is None else (rival.length - code.length) / len(rows),
+        "rival_error": None if rival is None else standard_error(rival.row_lengths - code.row_lengths),
         "split": max(_split_gain(code, j, rng) for j, cell in enumerate(code.cells) if cell),
         "join": _join_gain(code),
         "noise": _noise(space, cells),
@@ -229,10 +239,12 @@ def _split_gain(code: Code, j: int, rng: np.random.RandomState) -> float:
         return 0.0
     space = replace(code.space, rows=code.space.rows[members])
     offsets = space.rows - cell.center
-    # Flats that cross each other differ in products of coordinates, not in the coordinates.
-    units = unit_rows(offsets @ cell.directions[:, :SPLIT_DIRECTIONS])
-    products = np.einsum("ni,nj->nij", units, units).reshape(len(units), -1)
-    halves = [shortest_code(space, _kmeans(each, 2, rng), 2, free=True) for each in (offsets, products)]
+    starts = [offsets]
+    if cell.dim > 1:
+        # Flats that cross each other differ in products of coordinates, not in the coordinates.
+        units = unit_rows(offsets @ cell.directions[:, :SPLIT_DIRECTIONS])
+        starts.append(np.einsum("ni,nj->nij", units, units).reshape(len(units), -1))
+    halves = [shortest_code(space, _kmeans(start, 2, rng), 2, free=True) for start in starts]
     return max(0.0, *((cell.length - half.length) / len(members) for half in halves))
 
 
@@ -251,7 +263,7 @@ def _join_gain(code: Code) -> float:
 def _shuffled_figures(raw: Floats, k: int, rng: np.random.RandomState) -> dict[str, Any]:
     """What the same measures find after each column is shuffled, which leaves no relation between columns."""
     mixed = _leading(np.column_stack([rng.permutation(column) for column in raw.T]), k)
-    labels, space = _kmeans(mixed, k, rng), measure(mixed, affine=True)
+    labels, space = _kmeans(mixed, k, rng), measure(mixed @ code_directions(mixed), affine=True)
     return {
         "shuffled_gain": _gain(space, shortest_code(space, labels, k, free=True)),
         "shuffled_crossing": _crossing(_neighbors(mixed), labels),

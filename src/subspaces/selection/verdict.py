@@ -13,7 +13,7 @@ from typing import Any
 
 from subspaces._core.plain import plain
 from subspaces.selection.evidence import Evidence
-from subspaces.selection.thresholds import SURE_AGREEMENT
+from subspaces.selection.thresholds import N_ERRORS, SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import (
     CLEAR_GAIN,
     COIN_TOSS,
@@ -24,7 +24,6 @@ from subspaces.selection.verdict_thresholds import (
     LEADING_SHARE,
     MAX_SPLIT,
     MIN_JOIN,
-    MIN_RIVAL,
     SAME_AGREEMENT,
     SCALE_AGREEMENT,
     SMALL_CLUSTER,
@@ -209,7 +208,7 @@ def _bent(e: Evidence) -> Objection | None:
 
 
 def _rival(e: Evidence) -> Objection | None:
-    if e.rival is None or e.rival >= MIN_RIVAL:
+    if e.rival is None or e.rival_error is None or e.rival > N_ERRORS * e.rival_error:
         return None
     return Objection("Other clusters describe the rows about as well.")
 

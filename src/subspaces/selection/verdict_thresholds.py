@@ -7,13 +7,12 @@ SAME_AGREEMENT = 0.9
 # Nats a row by which the gain over one cluster must exceed that of shuffled columns, or the share of shuffled crossings
 # below which there are clusters.
 CLEAR_GAIN = 0.3
-FEW_CROSSINGS = 0.5
+FEW_CROSSINGS = 0.25
 # Agreement with another method that confirms clusters.
 CONFIRMED = 0.8
-# Nats a row that a split may save and that other clusters must cost more; nats a row that a join must cost.
+# Nats a row that a split may save, and that a join must cost.
 MAX_SPLIT = 0.6
-MIN_RIVAL = 0.3
-MIN_JOIN = 0.3
+MIN_JOIN = 0.6
 # Gain of modularity that shows that another number of clusters is better.
 COUNT_GAIN = 0.01
 # A column, or two leading components of many columns, that dominate distances; agreement below which scaling matters.
