@@ -9,6 +9,8 @@ from sklearn.datasets import load_wine, make_blobs, make_moons
 
 from subspaces import FLS, load
 from subspaces.datasets import make_subspaces
+from subspaces.estimators._states import Judgement
+from subspaces.saving.fields import DamagedError, Sizes
 from subspaces.selection import Evidence, Verdict, gather, judge
 from subspaces.selection.verdict import TRUST, verdict_of
 
@@ -156,6 +158,16 @@ class TestVerdict:
         assert model.verdict_.trust == "reliable"
         assert model.verdict_.evidence.landmarks == model.agreement_
         assert load(model.save(tmp_path / "model")).verdict_ == model.verdict_
+
+    def test_saved_evidence_of_other_versions(self, planes):
+        field = Judgement()
+        saved = judge(planes).to_dict()
+        saved["evidence"]["no_longer_measured"] = 1.0
+        del saved["evidence"]["noise"]
+        assert field.decode(saved, "verdict_", Sizes()).evidence == replace(planes, noise=None)
+        for wrong in ({"trust": "certain"}, {"reasons": [1]}, {"evidence": {"gain": "large"}}, {"more": 1}):
+            with pytest.raises(DamagedError, match="verdict_"):
+                field.decode(saved | wrong, "verdict_", Sizes())
 
     def test_of_the_published_algorithm(self):
         found = FLS.paper(3, subspace_dim=2, n_landmarks=100, random_state=0).fit(PLANES).verdict_

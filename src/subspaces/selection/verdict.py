@@ -135,7 +135,7 @@ def structure_of(e: Evidence) -> str:
 
 def _gains(e: Evidence) -> bool:
     """Whether K flats describe the rows clearly better than one, compared with shuffled columns."""
-    return e.gain is not None and e.shuffled_gain is not None and e.gain - e.shuffled_gain >= CLEAR_GAIN
+    return e.gain is not None and e.shuffled_gain is not None and e.gain >= max(0, e.shuffled_gain + CLEAR_GAIN)
 
 
 def _is_connected(e: Evidence) -> bool:
