@@ -16,7 +16,7 @@ from subspaces.spectral.thresholds import SMALL_CLUSTER
 def code_directions(rows: Array, *, affine: bool = True) -> Array:
     """The principal columns (q, c) of rows (m, q) in which clusters are encoded: few, because others add noise."""
     n, q = rows.shape
-    count = min(q, CODE_COLUMNS, max(2, n // LEAST_ROWS))
+    count = min(q, CODE_COLUMNS, max(min(n, 2), n // LEAST_ROWS))
     if count == q:
         return np.eye(q, dtype=rows.dtype)
     mean = rows.mean(axis=0, dtype=np.float64) if affine else np.zeros(q)
