@@ -54,6 +54,8 @@ MODELS = {
     "FLS outliers": FLS(3, n_landmarks=40, detect_outliers=True, random_state=0),
     "FLS share": FLS(3, n_landmarks=40, detect_outliers=0.1, random_state=0),
     "FLS auto": FLS("auto", max_clusters=4, n_landmarks=40, random_state=0),
+    "FLS points": FLS(3, subspace_dim=0, n_landmarks=40, assign="balanced", random_state=0),
+    "FLS whitened": FLS(3, whiten=0.5, n_landmarks=40, max_columns=5, assign="balanced", random_state=0),
     "FLS.paper": FLS.paper(3, subspace_dim=2, n_landmarks=40, random_state=0),
     "FLS projected": FLS(3, subspace_dim=2, max_columns=4, landmarks=X[::4], center=True, random_state=0),
     "LBF": LBF(3, random_state=0),
@@ -615,7 +617,55 @@ class TestBadFiles:
     def test_values(self, place, value, match, tmp_path):
         refused(changed("FLS outliers", lambda _, state: put(state, place, value)), tmp_path, match)
 
-    @pytest.mark.parametrize("name", ["FLS outliers", "FLS draws", "SSC", "SSSC", "SLBF", "KFlats", "Kernel Nystrom"])
+    @pytest.mark.parametrize(
+        ("name", "place", "change", "match"),
+        [
+            ("FLS", "directions", lambda array: array[:, :-1], "coded columns"),
+            ("FLS", "directions", lambda array: array[:-1], "prepared"),
+            ("FLS", "center", lambda array: array[:-1], "coded columns"),
+            ("FLS", "cells.0.center", lambda array: array[:-1], "coded columns"),
+            ("FLS", "cells.0.variances", lambda array: array[:-1], "dimension"),
+            ("FLS", "cells.0.variances", lambda array: 0 * array, "below"),
+            ("FLS", "cells.0.basis", lambda array: array * np.nan, "not finite"),
+            ("FLS whitened", "whitener", lambda array: 0 * array, "removes directions"),
+            ("FLS whitened", "whitener", lambda array: array[:-1, :-1], "prepared"),
+            ("FLS whitened", "whitener", lambda array: array[:, :-1], "prepared"),
+            ("FLS whitened", "whitener", lambda array: array * np.inf, "not finite"),
+        ],
+    )
+    def test_whole_flats_and_whitening(self, name, place, change, match, tmp_path):
+        part = "preparation" if place == "whitener" else "partition.flats"
+
+        def put_array(arrays, _):
+            place_of = f"model.spectral.{part}.{place}"
+            with np.errstate(invalid="ignore"):
+                arrays[place_of] = np.ascontiguousarray(change(arrays[place_of]))
+
+        refused(changed(name, put_array), tmp_path, match)
+
+    def test_whole_flats_of_an_earlier_version(self, tmp_path):
+        def as_list(arrays, state):
+            for place in [place for place in arrays if place.startswith("model.spectral.partition.flats.")]:
+                del arrays[place]
+            state["model"]["spectral"]["partition"]["flats"] = []
+
+        refused(changed("FLS", as_list), tmp_path, "from an earlier version: fit the model again and save it")
+
+    def test_files_without_whitening_are_not_whitened(self, tmp_path):
+        path = tmp_path / "older"
+
+        def forget(_, state):
+            del state["fitted"]["whiten_"], state["model"]["spectral"]["preparation"]["whitener"]
+
+        path.write_bytes(changed("FLS", forget))
+        model = load(path)
+        assert not hasattr(model, "whiten_")
+        assert model._model.preparation.whitener is None
+        assert_same(model.predict(NEW), fitted_once("FLS").predict(NEW))
+
+    @pytest.mark.parametrize(
+        "name", ["FLS", "FLS outliers", "FLS draws", "FLS whitened", "SSC", "SSSC", "SLBF", "KFlats", "Kernel Nystrom"]
+    )
     @pytest.mark.slow
     def test_no_value_is_trusted(self, name, tmp_path):
         """A file with any one value replaced or removed is refused, or gives a model that works."""
@@ -631,7 +681,14 @@ class TestBadFiles:
     def test_no_array_is_trusted(self, name, tmp_path):
         """Arrays that are missing, or of another shape or type, are refused."""
         path = tmp_path / "bad.subspaces"
-        optional = ("fitted.labels_", "fitted.confidence_", "fitted.outlier_scores_", "features.points")
+        optional = (
+            "fitted.labels_",
+            "fitted.confidence_",
+            "fitted.outlier_scores_",
+            "features.points",
+            "whitener",
+            "partition.centers",
+        )
         for place, array in parts_of(content_of(name))[0].items():
             wrong = [
                 None,

@@ -18,7 +18,19 @@ from subspaces.flats.distances import squared_distances
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import nearest_rows, rows_to_fit
-from subspaces.rows.preparation import FAR_OFFSET, MAX_COLUMNS, NEAR_OFFSET, mean_offset, prepare_rows, prepared_columns
+from subspaces.rows.preparation import (
+    FAR_OFFSET,
+    LEAST_SPREAD,
+    MAX_COLUMNS,
+    PreparedRows,
+    RowOptions,
+    RowPreparation,
+    mean_offset,
+    prepare,
+    prepare_rows,
+    prepared_columns,
+    whitener,
+)
 
 few = settings(max_examples=40, deadline=None)
 
@@ -104,10 +116,9 @@ class TestMeanOffset:
             mean_offset(make_subspaces(dims, p, points_per_subspace=counts, min_angle=0, random_state=seed)[0])
             for seed in range(100)
         ]
-        # A squared offset has the mean one; neither threshold is met by chance.
+        # A squared offset has the mean one, and the threshold is not met by chance.
         assert np.mean(np.square(offsets)) == pytest.approx(1, abs=0.3)
         assert max(offsets) < FAR_OFFSET
-        assert min(offsets) > NEAR_OFFSET
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_an_offset_of_the_measurement_is_far(self, dtype):
@@ -120,7 +131,7 @@ class TestMeanOffset:
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_centred_rows_are_near(self, dtype):
         X = make_subspaces((2, 2), 6, random_state=0)[0].astype(dtype)
-        assert mean_offset(X - X.mean(axis=0)) < NEAR_OFFSET
+        assert mean_offset(X - X.mean(axis=0)) < 1e-3
 
     def test_is_in_standard_errors_whatever_the_unit_and_the_blocks(self, monkeypatch):
         x = np.tile([[1.3, 0.4], [-0.7, 0.4]], (50, 1))
@@ -248,6 +259,84 @@ class TestRestore:
             center, basis = restored.centers[j], restored.bases[j]
             foot = center + (x - center) @ basis @ basis.T
             assert squared_distances(preparation(foot), flats[[j]]).max() < 1e-9
+
+
+class TestWhitener:
+    def rows(self, n=400, p=6, dtype=np.float64):
+        """Centred rows whose directions have very different variances."""
+        rng = np.random.default_rng(0)
+        rotation = np.linalg.qr(rng.normal(size=(p, p)))[0]
+        rows = (rng.normal(size=(n, p)) * 0.5 ** np.arange(p)) @ rotation
+        return (rows - rows.mean(axis=0)).astype(dtype)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_power_one_gives_all_directions_the_same_variance(self, dtype):
+        rows = self.rows(dtype=dtype)
+        matrix = whitener(rows, 1.0)
+        assert matrix.dtype == dtype
+        np.testing.assert_allclose(matrix, matrix.T, rtol=1e-4)
+        white = rows @ matrix
+        variances = np.linalg.eigvalsh(white.T @ white)
+        np.testing.assert_allclose(variances / variances[-1], 1, rtol=1e-3)
+
+    @pytest.mark.parametrize("power", [0.25, 0.5, 0.8])
+    def test_other_powers_shrink_standard_deviations(self, power):
+        """The largest stays as it is."""
+        rows = self.rows()
+        before, after = (np.linalg.svd(each, compute_uv=False) for each in (rows, rows @ whitener(rows, power)))
+        np.testing.assert_allclose(after, before[0] * (before / before[0]) ** (1 - power), rtol=1e-9)
+
+    def test_power_zero_is_no_whitening(self):
+        rows = self.rows()
+        np.testing.assert_allclose(whitener(rows, 0.0), np.eye(6), atol=1e-12)
+        made = PreparedRows(rows, RowPreparation(np.zeros(6), None, unit=False), centered=False)
+        assert made.shaped_by(unit=True, whiten=0.0).whitener is None
+
+    @pytest.mark.parametrize("rows", [np.zeros((5, 3)), np.full((5, 3), 1e-200)])
+    def test_rows_without_variance(self, rows):
+        assert np.isfinite(whitener(rows, 1.0)).all()
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_directions_of_hardly_any_variance_are_stretched_to_a_limit(self, dtype):
+        rows = np.c_[self.rows(), np.zeros(400), 1e-7 * self.rows()[:, 0]].astype(dtype)
+        stretched = np.linalg.eigvalsh(whitener(rows, 1.0).astype(np.float64))
+        assert stretched[-1] / stretched[0] == pytest.approx(1 / LEAST_SPREAD, rel=1e-3)
+
+    @pytest.mark.parametrize("unit", [False, True])
+    @pytest.mark.parametrize("p", [6, 100])
+    def test_rows_are_projected_then_whitened_then_scaled(self, p, unit):
+        x = low_rank_rows(200, p, min(p, 30), offset=2)
+        prepared = prepare(x, RowOptions(center=True, max_columns=20))
+        shape = prepared.shaped_by(unit=unit, whiten=0.5)
+        expected = prepared.rows @ whitener(prepared.rows, 0.5)
+        expected = expected / np.linalg.norm(expected, axis=1, keepdims=True) if unit else expected
+        np.testing.assert_allclose(shape(x), expected, atol=1e-10)
+        np.testing.assert_allclose(shape.shaped(prepared.rows), expected, atol=1e-10)
+        np.testing.assert_allclose(shape.plain(x), prepared.rows, atol=1e-10)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("affine", [True, False])
+    @pytest.mark.parametrize("p", [6, 100])
+    def test_flats_are_restored(self, p, affine, dtype):
+        """A row lies on a flat of the prepared space if and only if it lies on the restored flat."""
+        x = low_rank_rows(200, p, min(p, 30), offset=2).astype(dtype)
+        shape = prepare(x, RowOptions(center=True, max_columns=20)).shaped_by(unit=False, whiten=0.5)
+        rows = shape(x)
+        flats = random_flats(7, rows.shape[1], 3, affine=affine)
+        restored = shape.restore(Flats(flats.centers.astype(dtype), flats.bases.astype(dtype)))
+        assert restored.bases.dtype == dtype
+        grams = np.einsum("mpd,mpe->mde", restored.bases, restored.bases)
+        np.testing.assert_allclose(grams, np.broadcast_to(np.eye(3), (7, 3, 3)), atol=1e-5)
+        steps = np.random.default_rng(0).standard_normal((20, 3)).astype(dtype)
+        for j in range(7):
+            on_flat = shape(restored.centers[j] + steps @ restored.bases[j].T)
+            assert squared_distances(on_flat, flats[[j]]).max() < (1e-12 if dtype == np.float64 else 1e-5)
+
+    def test_restored_points(self):
+        x = low_rank_rows(200, 6, 6, offset=2)
+        shape = prepare(x, RowOptions(center=True, max_columns=20)).shaped_by(unit=False, whiten=1.0)
+        points = Flats(shape(x[:5]), np.zeros((5, 6, 0)))
+        np.testing.assert_allclose(shape.restore(points).centers, x[:5], atol=1e-9)
 
 
 class TestBlocks:

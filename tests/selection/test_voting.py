@@ -12,7 +12,9 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
-from subspaces.selection.partition import PartitionChoice
+from examples import ring_graph
+from subspaces.metrics import clustering_accuracy
+from subspaces.selection.partition import PartitionChoice, choose_partition
 from subspaces.selection.thresholds import SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.selection.voting import (
     Voter,
@@ -24,6 +26,7 @@ from subspaces.selection.voting import (
     of_one_kind,
     opinion,
     rank_clusterings,
+    with_balanced,
 )
 from subspaces.spectral.partition import Partition, assign, partition_of_labels
 from subspaces.spectral.spectrum import compute_spectrum
@@ -132,8 +135,8 @@ class TestRanking:
         assert found.voters.tolist() == [0, 1, 2]
 
 
-class TestOneKind:
-    """Draws of two rows of clusters each, that know a balanced partition and a better separated one."""
+class TestDoubt:
+    """A draw of two clusters that knows a balanced partition and a better separated one."""
 
     def draw(self, gain, *, chosen="balanced", separation=1.0):
         P, truth = separate_graph(2)
@@ -148,20 +151,6 @@ class TestOneKind:
         choice = PartitionChoice(winner, balanced, density, [balanced, density])
         labels = assign(psi, spectrum, winner)
         return replace(draw_of(P, labels), spectrum=spectrum, choice=choice, partition=winner, labels=labels)
-
-    @pytest.mark.parametrize(("gains", "separated"), [((0.1, 0.1, 0.7), True), ((0.1, 0.1, 0.3), False)])
-    def test_the_mean_gain_decides_for_all(self, gains, separated):
-        draws = [self.draw(gain, chosen="density" if gain > SEPARATION_MARGIN else "balanced") for gain in gains]
-        found = of_one_kind(draws)
-        _, truth = separate_graph(2)
-        for draw, gain in zip(found, gains, strict=True):
-            assert draw.partition is draw.choice.winner
-            assert draw.partition.separation == (1 + gain if separated else 1)
-            np.testing.assert_array_equal(draw.labels, assign(draw.psi, draw.spectrum, draw.partition))
-            if separated:
-                np.testing.assert_array_equal(matched(truth, draw.labels, 2), truth)
-        # Those that were of that kind are not made again.
-        assert found[2 if separated else 0] is draws[2 if separated else 0]
 
     @pytest.mark.parametrize(
         ("gain", "options", "expected"),
@@ -189,10 +178,53 @@ class TestOneKind:
         assert not is_doubtful(replace(draw, choice=replace(draw.choice, density=same)))
         assert not is_doubtful(replace(draw, choice=None))
 
-    @pytest.mark.parametrize("separation", [np.nan, -np.inf])
-    def test_without_separation_draws_stay(self, separation):
-        draws = [self.draw(1.0, separation=separation), self.draw(1.0)]
-        assert of_one_kind(draws) == draws
+
+class TestOneKind:
+    """Several clusterings take the largest modularity together, or the same better separated clusters."""
+
+    def draws(self, sizes, kind="auto"):
+        """Clusterings of rows on circles, each from other landmarks."""
+        found = []
+        for seed in range(3):
+            P, truth = ring_graph(sizes, seed=seed)
+            psi = csr_matrix(P)
+            spectrum = compute_spectrum(lambda psi=psi: iter((psi,)), 6, balanced=True)
+            choice = choose_partition(
+                psi,
+                spectrum,
+                np.arange(len(P)),
+                2,
+                counts=[1, 2],
+                n_starts=3,
+                polish=True,
+                rng=np.random.RandomState(seed),
+                kind=kind,
+            )
+            labels = assign(psi, spectrum, choice.winner)
+            draw = replace(draw_of(P, labels), spectrum=spectrum, choice=choice, partition=choice.winner)
+            found.append(draw)
+        return found, truth
+
+    def test_better_separated_clusters_are_taken_by_all(self):
+        draws, truth = self.draws((600, 60))
+        # One of them took the largest modularity, which cuts the large cluster.
+        draws[1] = with_balanced(draws[1])
+        assert clustering_accuracy(truth, draws[1].labels) < 0.8
+        for draw in of_one_kind(draws, 2):
+            assert clustering_accuracy(truth, draw.labels) > 0.98
+            assert draw.partition is draw.choice.winner is draw.choice.density
+            np.testing.assert_array_equal(draw.labels, assign(draw.psi, draw.spectrum, draw.partition))
+
+    def test_modularity_is_taken_by_all_if_nothing_is_clearly_better_separated(self):
+        draws, truth = self.draws((300, 300))
+        for draw in of_one_kind(draws, 2):
+            assert draw.partition is draw.choice.winner is draw.choice.balanced
+            assert clustering_accuracy(truth, draw.labels) > 0.98
+            np.testing.assert_array_equal(draw.labels, assign(draw.psi, draw.spectrum, draw.partition))
+
+    def test_without_separation_draws_stay(self):
+        draws, _ = self.draws((600, 60), kind="balanced")
+        assert of_one_kind(draws, 2) == draws
 
 
 class TestVoters:

@@ -60,7 +60,9 @@ def find_consensus(
             more = UNSURE_DRAWS - 1
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions))
-    clusterings = of_one_kind([first, *(again() for _ in range(more))], k)
+    clusterings = [first, *(again() for _ in range(more))]
+    if setting.cut.kind == "auto":
+        clusterings = of_one_kind(clusterings, k)
     ranking = rank_clusterings(clusterings)
     labels, voters = elect([clusterings[i] for i in ranking.voters], k)
     decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))
