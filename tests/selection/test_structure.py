@@ -24,7 +24,7 @@ from subspaces.selection.coding import (
 )
 from subspaces.selection.confidence import flat_confidence
 from subspaces.selection.structure import BENT, BLOBS, FLAT, find_structure, prefer_whole_flats
-from subspaces.selection.thresholds import CODE_COLUMNS, FLAT_SHARE, ROWS_PER_COLUMN
+from subspaces.selection.thresholds import CODE_COLUMNS, FLAT_SHARE, LEAST_ROWS
 from subspaces.spectral.partition import Partition
 from subspaces.spectral.spectrum import compute_spectrum
 from subspaces.spectral.thresholds import SMALL_CLUSTER
@@ -162,7 +162,7 @@ class TestCoding:
         [
             (1000, 8, 8),
             (1000, 80, CODE_COLUMNS),
-            (10 * ROWS_PER_COLUMN, 80, 10),
+            (10 * LEAST_ROWS, 80, 10),
             (5, 80, 2),
             (1, 80, 1),
             (5, 2, 2),
