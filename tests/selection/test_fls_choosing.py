@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -219,8 +219,8 @@ class TestNumberOfClusters:
         np.testing.assert_array_equal(model.confidence_, 1)
 
     def test_clusters_that_are_not_flat_are_counted_by_their_graph(self):
-        X = load_digits().data[:200]
-        model = quiet(FLS("auto", max_clusters=6, random_state=0, **PLANES), X)
+        X = load_digits().data[:600]
+        model = quiet(FLS("auto", max_clusters=6, random_state=0, **PLANES | {"subspace_dim": "auto"}), X)
         decision = model.choice_["n_clusters"]
         assert "not flat" in decision.reason
         assert [each["n_clusters"] for each in decision.candidates] == [2, 3, 4, 5, 6]
@@ -416,13 +416,111 @@ class TestSeveralLandmarkSets:
         assert (one.labels_ != three.labels_).any()
         assert one.score(X) != three.score(X)
 
-    def test_those_that_disagree_with_the_best_do_not_vote(self):
-        X = noise(200, 10)
-        with pytest.warns(ConvergenceWarning):
-            model = FLS(2, n_draws=3, neighborhood=16, random_state=0).fit(X)
+    def test_those_that_disagree_with_the_best_do_not_vote(self, planes, monkeypatch):
+        monkeypatch.setattr("subspaces.selection.voting.SURE_AGREEMENT", 1.01)
+        X, _ = planes
+        model = FLS(2, n_draws=3, random_state=0, **PLANES).fit(X)
         assert not any(each["votes"] for each in model.choice_["draw"].candidates)
         assert "alone" in model.choice_["draw"].reason
         np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+    def test_a_given_rule_for_partitions_is_kept(self, elections, monkeypatch):
+        """Several landmark sets decide between modularity and separation only if nothing is given."""
+        seen = []
+        monkeypatch.setattr("subspaces.selection.consensus.of_one_kind", lambda draws, k: seen.append(k) or list(draws))
+        X, _ = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
+        for assign in ("balanced", "density"):
+            FLS(2, n_draws=2, random_state=0, **PLANES | {"assign": assign}).fit(X)
+        assert seen == []
+        X = noise(200, 10)
+        quiet(FLS(2, n_draws=2, neighborhood=16, random_state=0), X)
+        assert seen == [2]
+
+
+class TestWhitening:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shaded(cls):
+        """Subspaces with two directions of larger variance in common."""
+        X, y = make_subspaces((3, 3, 3), 24, points_per_subspace=100, noise=0.02, outliers=0, random_state=0)
+        rng = np.random.default_rng(0)
+        return X + rng.normal(size=(300, 2)) @ np.linalg.qr(rng.normal(size=(24, 2)))[0].T, y
+
+    @pytest.mark.parametrize("power", [0, 0.5, np.float32(0.25), 1])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_a_given_power_is_used(self, shaded, power, dtype):
+        X = shaded[0].astype(dtype)
+        model = quiet(FLS(3, whiten=power, subspace_dim=3, assign="balanced", random_state=0), X)
+        assert model.whiten_ == power
+        assert (model._model.preparation.whitener is None) == (power == 0)
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        np.testing.assert_array_equal(model.outlier_scores(X), model.outlier_scores_)
+        assert model.transform(X).dtype == dtype
+
+    def test_it_is_chosen_if_it_separates_clusters(self, shaded):
+        X, y = shaded
+        model = FLS(3, assign="balanced", random_state=0).fit(X)
+        assert model.whiten_ == 0.5
+        assert "whitened" in model.choice_["flats"].chosen["flats"]
+        assert clustering_accuracy(y, model.labels_) > 0.98
+        assert FLS(3, whiten=0, assign="balanced", random_state=0).fit(X).whiten_ == 0
+
+    def test_it_is_not_chosen_for_subspaces(self, counted):
+        assert counted[2].whiten_ == 0
+
+    def test_flats_are_those_of_the_rows_before(self, shaded):
+        """A landmark flat in the coordinates of X becomes one of the whitened rows."""
+        X, _ = shaded
+        model = FLS(3, whiten=0.5, affine=True, subspace_dim=2, assign="balanced", random_state=0).fit(X)
+        flats, own = model.flats_, model._model.spectral.features.flats_
+        points = flats.centers[:, None] + np.einsum("mpd,kd->mkp", flats.bases, noise(5, 2))
+        for j in range(0, len(flats), 40):
+            offsets = model._model.preparation(points[j]) - own.centers[j]
+            outside = offsets - offsets @ own.bases[j] @ own.bases[j].T
+            assert np.abs(outside).max() < 1e-8 * np.abs(offsets).max()
+
+    def test_constant_and_equal_columns(self, planes):
+        X = np.c_[planes[0], np.ones(len(planes[0])), planes[0][:, :2]]
+        model = FLS(2, whiten=1, assign="balanced", random_state=0).fit(X)
+        assert np.isfinite(model.transform(X)).all()
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.parametrize("power", [-0.1, 1.5, np.nan, "half", True, None, [0.5]])
+    def test_other_values_are_refused(self, planes, power):
+        with pytest.raises(ValueError, match=r"whiten=.* must be a number from 0 to 1"):
+            FLS(2, whiten=power).fit(planes[0])
+
+
+class TestPoints:
+    def test_they_are_landmarks_without_directions(self, planes):
+        X, _ = planes
+        model = quiet(FLS(2, subspace_dim=0, assign="balanced", random_state=0), X)
+        assert (model.subspace_dim_, model.affine_, model.normalize_) == (0, True, False)
+        assert model.flats_.bases.shape == (model.n_landmarks_, 6, 0)
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+    def test_a_graph_of_points_separates_moons(self):
+        X, y = make_moons(400, noise=0.05, random_state=0)
+        for model in (FLS(2, random_state=0), FLS(2, subspace_dim=0, n_landmarks=100, random_state=0)):
+            assert clustering_accuracy(y, model.fit(X).labels_) > 0.99
+            assert model.subspace_dim_ == 0
+
+    def test_a_neighbourhood_makes_them_means(self, planes):
+        model = quiet(FLS(2, subspace_dim=0, neighborhood=5, assign="balanced", random_state=0), planes[0])
+        assert model.neighborhood_ == 5
+        means = model.flats_.centers
+        assert np.linalg.norm(planes[0][:, None] - means, axis=2).min(axis=1).mean() > 0.01
+
+    def test_they_have_no_origin(self, planes):
+        with pytest.raises(ValueError, match="subspace_dim=0 and affine=False contradict each other"):
+            FLS(2, subspace_dim=0, affine=False).fit(planes[0])
+        with pytest.raises(ValueError, match="subspace_dim=-1"):
+            FLS(2, subspace_dim=-1).fit(planes[0])
+
+    def test_plans(self):
+        assert FLS(2, subspace_dim=0).plan(10**6, 20).subspace_dim == 0
+        with pytest.raises(ValueError, match="subspace_dim=-1"):
+            FLS(2, subspace_dim=-1).plan(10**6, 20)
 
 
 class TestUnequalSizes:
@@ -437,11 +535,11 @@ class TestUnequalSizes:
 class TestChoice:
     def test_it_has_a_decision_for_each_open_parameter(self, counted, planes, fitted):
         X, _ = planes
-        assert [each.name for each in counted[2].choice_] == ["n_clusters", "flats", "partition"]
+        assert [each.name for each in counted[2].choice_] == ["n_clusters", "flats", "structure", "partition"]
         assert [each.name for each in fitted.choice_] == ["partition"]
         model = FLS(2, affine=False, assign="balanced", random_state=0).fit(X)
         assert [each.name for each in model.choice_] == ["flats", "partition"]
-        assert {each["flats"] for each in model.choice_["flats"].candidates} == {"linear"}
+        assert {each["flats"] for each in model.choice_["flats"].candidates} == {"linear flats"}
         assert [each.name for each in FLS("auto", max_clusters=2, random_state=0, **PLANES).fit(X).choice_] == [
             "n_clusters",
             "partition",
@@ -462,7 +560,7 @@ class TestChoice:
             assert word in printed
         assert max(map(len, printed.splitlines())) <= 100
         loaded = json.loads(json.dumps(model.choice_.to_dict(), allow_nan=False))
-        assert [each["name"] for each in loaded["decisions"]] == ["n_clusters", "flats", "partition"]
+        assert [each["name"] for each in loaded["decisions"]] == ["n_clusters", "flats", "structure", "partition"]
         assert loaded["decisions"][0]["candidates"][loaded["decisions"][0]["winner"]]["n_clusters"] == 3
 
     def test_it_agrees_with_fitted_attributes(self, counted):
@@ -470,7 +568,7 @@ class TestChoice:
         flats = model.choice_["flats"].chosen
         assert flats["subspace_dim"] == model.subspace_dim_
         assert flats["neighborhood"] == model.neighborhood_
-        assert (flats["flats"] == "affine") == model.affine_
+        assert (flats["flats"] == "affine flats") == model.affine_
         assert (flats["rows"] == "scaled") == model.normalize_
         assert model.choice_["partition"].chosen["n_components"] == model.n_components_
 
@@ -478,7 +576,7 @@ class TestChoice:
         X, _ = planes
         flat = FLS(2, random_state=0, **PLANES | {"assign": "auto"}).fit(X).choice_["partition"]
         assert flat.chosen["origin"] == "flats"
-        assert "clusters are flat" in flat.reason
+        assert "shortest description" in flat.reason
         balanced = FLS(2, random_state=0, **PLANES).fit(X).choice_["partition"]
         assert balanced.chosen["origin"] != "flats"
         assert "separated" not in balanced.reason
@@ -536,7 +634,7 @@ class TestPaper:
         for name in (
             "consensus.half_confidence",
             "consensus.elect",
-            "whole_flats.flat_partition",
+            "structure.find_structure",
             "choosing.decide_n_clusters",
         ):
             monkeypatch.setattr(f"subspaces.selection.{name}", refuse)

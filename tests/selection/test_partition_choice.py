@@ -255,7 +255,7 @@ class TestKinds:
         ("name", "value", "kept_where"),
         [
             ("SEPARATION_MARGIN", 50.0, {False, True}),
-            ("SAME_AGREEMENT", -1.0, {False, True}),
+            ("SURE_AGREEMENT", -1.0, {False, True}),
             ("SURE_AGREEMENT", 1.1, {False}),
         ],
     )

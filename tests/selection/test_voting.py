@@ -26,7 +26,7 @@ from subspaces.selection.voting import (
     of_one_kind,
     opinion,
     rank_clusterings,
-    with_balanced,
+    with_kind,
 )
 from subspaces.spectral.partition import Partition, assign, partition_of_labels
 from subspaces.spectral.spectrum import compute_spectrum
@@ -208,7 +208,7 @@ class TestOneKind:
     def test_better_separated_clusters_are_taken_by_all(self):
         draws, truth = self.draws((600, 60))
         # One of them took the largest modularity, which cuts the large cluster.
-        draws[1] = with_balanced(draws[1])
+        draws[1] = with_kind(draws[1], "balanced")
         assert clustering_accuracy(truth, draws[1].labels) < 0.8
         for draw in of_one_kind(draws, 2):
             assert clustering_accuracy(truth, draw.labels) > 0.98

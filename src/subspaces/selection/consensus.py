@@ -15,7 +15,15 @@ from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
 from subspaces.selection.thresholds import SURE_AGREEMENT
-from subspaces.selection.voting import Voter, elect, is_doubtful, named_opinion, of_one_kind, rank_clusterings
+from subspaces.selection.voting import (
+    Voter,
+    elect,
+    is_doubtful,
+    named_opinion,
+    of_one_kind,
+    rank_clusterings,
+    with_kind,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +68,15 @@ def find_consensus(
             more = UNSURE_DRAWS - 1
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions))
-    clusterings = [first, *(again() for _ in range(more))]
-    if setting.cut.kind == "auto":
-        clusterings = of_one_kind(clusterings, k)
+    drawn = [first, *(again() for _ in range(more))]
+    clusterings = of_one_kind(drawn, k) if setting.cut.kind == "auto" else drawn
     ranking = rank_clusterings(clusterings)
     labels, voters = elect([clusterings[i] for i in ranking.voters], k)
     decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))
-    opinions = [named_opinion(each, labels, k) for each in clusterings]
+    # Opinions are those of the own partition of each: clusterings that took over another's would agree with it.
+    kinds = [each.choice.kind if each.choice else "balanced" for each in clusterings]
+    own = [with_kind(each, kind) for each, kind in zip(drawn, kinds, strict=True)]
+    opinions = [named_opinion(each, labels, k) for each in own]
     best = clusterings[ranking.best]
     found = confidence(labels, opinions, best.inliers, voted=True)
     return Consensus(best, labels, voters, found, tuple(decisions))

@@ -39,7 +39,7 @@ def of_one_kind(clusterings: Sequence[Clustering], n_clusters: int) -> list[Clus
     gains = table - balanced
     clear = [i for i, each in enumerate(gains) if clearly_positive(each)]
     if not clear:
-        return [with_balanced(each) for each in clusterings]
+        return [with_kind(each, "balanced") for each in clusterings]
     best = max(clear, key=lambda i: float(gains[i].mean()))
     return [with_labels(each, labels[best], float(j)) for each, j in zip(clusterings, table[best], strict=True)]
 
@@ -77,12 +77,13 @@ def _gain(clustering: Clustering) -> float:
     return float("nan") if choice is None else choice.density.separation - choice.balanced.separation
 
 
-def with_balanced(clustering: Clustering) -> Clustering:
-    """`clustering` with the partition of the largest modularity."""
+def with_kind(clustering: Clustering, kind: str) -> Clustering:
+    """`clustering` with its own partition of the largest modularity ("balanced"), or its best separated one."""
     choice, psi, spectrum = clustering.choice, clustering.psi, clustering.spectrum
-    assert choice is not None
-    choice = replace(choice, winner=choice.balanced)
-    return replace(clustering, choice=choice, partition=choice.balanced, labels=assign(psi, spectrum, choice.balanced))
+    if choice is None:
+        return clustering
+    own = choice.balanced if kind == "balanced" else choice.density
+    return replace(clustering, choice=replace(choice, winner=own), partition=own, labels=assign(psi, spectrum, own))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
