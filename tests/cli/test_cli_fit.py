@@ -108,6 +108,18 @@ class TestRunFolder:
             assert load(path).n_columns_ <= 6
             assert np.array_equal(load(path).predict(X), labels)
 
+    def test_whitening_and_points(self, rows, tmp_path):
+        X, _ = rows
+        words = ["fit", "rows.npy", "-k", "2", "--whiten", "0.5", "--dim", "0", "--out", "run", "--no-report"]
+        assert cli.main(words) == 0
+        model = load(tmp_path / "run")
+        assert (model.whiten, model.whiten_) == (0.5, 0.5)
+        assert (model.subspace_dim, model.subspace_dim_) == (0, 0)
+        labels = np.load(tmp_path / "run" / "labels.npy")
+        assert np.array_equal(model.predict(X), labels)
+        assert cli.main(["fit", "--again", "run"]) == 0
+        assert np.array_equal(np.load(tmp_path / "run-again" / "labels.npy"), labels)
+
     def test_names_of_rows_and_rows_left_out(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         X, _ = make_subspaces((1, 1), 4, points_per_subspace=20, outliers=0, random_state=0)

@@ -166,8 +166,8 @@ class TestAttributes:
 
     def test_the_search_is_recorded(self, fitted):
         tried = fitted.choice_["flats"]
-        assert {trial["flats"] for trial in tried.candidates} == {"linear", "affine"}
-        kind = "affine" if fitted.affine_ else "linear"
+        assert {trial["flats"] for trial in tried.candidates} == {"linear flats", "affine flats", "points"}
+        kind = "affine flats" if fitted.affine_ else "linear flats"
         best = max((t for t in tried.candidates if t["flats"] == kind), key=lambda trial: trial["modularity"])
         assert tried.chosen == best
         assert (best["subspace_dim"], best["neighborhood"]) == (fitted.subspace_dim_, fitted.neighborhood_)

@@ -47,4 +47,4 @@ class Scorer:
 
     def sums(self, x: Array) -> tuple[Any, ...]:
         """Number of rows (b, p), and the sum of their nats."""
-        return np.asarray(float(len(x))), np.asarray(self.code.nats(x, self.model.labels(x)))
+        return np.asarray(float(x.shape[0])), np.asarray(self.code.nats(x, self.model.labels(x)))
