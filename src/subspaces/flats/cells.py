@@ -140,28 +140,37 @@ def fit_cell(space: Space, index: Indices) -> Cell | None:
     return fit_cells(space, labels, 1)[0]
 
 
-def fit_cells(space: Space, labels: Labels | Indices, n_clusters: int, *, robust: bool = False) -> list[Cell | None]:
-    """The Gaussian of each cluster of the rows, from their labels (n,), -1 or K for none; None without rows.
+def fit_cells(space: Space, labels: Labels | Indices, n_clusters: int) -> list[Cell | None]:
+    """The Gaussian of each cluster of the rows, from their labels (n,), -1 or K for none; None without rows."""
+    return fit_each(space, labels[None], n_clusters)[0]
+
+
+def fit_each(
+    space: Space, labels: Labels | Indices, n_clusters: int, *, robust: bool = False
+) -> list[list[Cell | None]]:
+    """The same for each of several labellings (m, n).
 
     If `robust`, approximate Gaussians of most of the rows, of which up to half may be outliers.
     """
     rows, sizes = _sorted_by_cluster(space.rows, labels, n_clusters)
     present = np.flatnonzero(sizes)
-    cells: list[Cell | None] = [None] * n_clusters
+    cells: list[Cell | None] = [None] * len(sizes)
     if len(present):
         counts = sizes[present]
         centers, covariances = (_robust_moments if robust else _moments)(rows, counts, space.affine)
         for k, cell in zip(present, cells_of_moments(space, counts, centers, covariances), strict=True):
             cells[k] = cell
-    return cells
+    return [cells[k : k + n_clusters] for k in range(0, len(cells), n_clusters)]
 
 
 def _sorted_by_cluster(rows: Floats, labels: Labels | Indices, n_clusters: int) -> tuple[Floats, Indices]:
-    """The rows (m, p) of all clusters, one cluster after another, and the size (K,) of each."""
+    """The rows of all clusters of labellings (m, n), one cluster after another, and the size (m K,) of each."""
+    count = len(labels) * n_clusters
     inside = (labels >= 0) & (labels < n_clusters)
-    sizes = np.bincount(labels[inside], minlength=n_clusters)
-    index = np.flatnonzero(inside)
-    return rows[index[np.argsort(labels[index], kind="stable")]], sizes
+    names = (labels + n_clusters * np.arange(len(labels))[:, None])[inside]
+    # Short integers are sorted faster.
+    order = np.argsort(names.astype(np.int16) if count < 2**15 else names, kind="stable")
+    return rows[np.nonzero(inside)[1][order]], np.bincount(names, minlength=count)
 
 
 def _moments(rows: Floats, sizes: Indices, affine: bool) -> tuple[Floats, Floats]:
@@ -261,7 +270,7 @@ def _reaches(space: Space, centers: Floats) -> Floats | None:
 
 def joined_lengths(space: Space, labels: Labels | Indices, n_clusters: int) -> dict[tuple[int, int], float]:
     """Nats of rows and flat of any two clusters joined, by their numbers j < k, neither of them empty."""
-    rows, sizes = _sorted_by_cluster(space.rows, labels, n_clusters)
+    rows, sizes = _sorted_by_cluster(space.rows, labels[None], n_clusters)
     present = np.flatnonzero(sizes)
     if len(present) < 2:
         return {}

@@ -24,8 +24,8 @@ from subspaces.flats.cells import (
     Space,
     cell_lengths,
     chi2_quantile,
-    fit_background,
-    fit_cells,
+    fit_backgrounds,
+    fit_each,
     middle,
     spatial_medians,
     squared_lengths,
@@ -113,43 +113,66 @@ def shortest_code(space: Space, labels: Labels | Indices, n_clusters: int, *, fr
 
     Rows stay in their cluster or move to the background; if `free`, they may also move to another cluster.
     """
+    return shortest_codes(space, [labels], n_clusters, free=free)[0]
+
+
+def shortest_codes(
+    space: Space, starts: Sequence[Labels | Indices], n_clusters: int, *, free: bool = True
+) -> list[Code]:
+    """The `shortest_code` from each of several starts, all shortened together."""
     # Clusters are small, so several threads would mostly wait for each other.
     with one_thread():
-        allowed = None if free else labels
-        cells = fit_cells(space, labels, n_clusters, robust=True)
-        unassigned = np.flatnonzero(labels < 0)
-        background = fit_background(space, unassigned if len(unassigned) else np.arange(len(labels)))
-        background = replace(background, size=max(1, len(unassigned)))
-        table = _table(space, cells, background, allowed)
-        chosen = np.full(len(labels), -1)
+        labels = np.array(starts, np.intp)
+        chosen = np.full(labels.shape, -1)
+        outliers = [np.flatnonzero(each < 0) for each in labels]
+        known = [index if len(index) else np.arange(len(space.rows)) for index in outliers]
+        around = zip(fit_backgrounds(space, known), outliers, strict=True)
+        backgrounds = [replace(background, size=max(1, len(index))) for background, index in around]
+        cells = fit_each(space, labels, n_clusters, robust=True)
+        tables = _tables(space, cells, backgrounds, None if free else labels)
+        active = np.arange(len(labels))
         for _ in range(MAX_CODE_ROUNDS):
-            before, chosen = chosen, table.argmin(axis=1)
-            if (chosen == before).all():
+            before, chosen[active] = chosen[active], tables[active].argmin(axis=1)
+            active = active[(chosen[active] != before).any(axis=1)]
+            if not len(active):
                 break
-            cells = fit_cells(space, chosen, n_clusters)
-            background = fit_background(space, np.flatnonzero(chosen == n_clusters))
-            table = _table(space, cells, background, allowed)
-    return Code(space, cells, background, chosen, table)
+            some = fit_each(space, chosen[active], n_clusters)
+            beside = fit_backgrounds(space, [np.flatnonzero(each == n_clusters) for each in chosen[active]])
+            tables[active] = _tables(space, some, beside, None if free else labels[active])
+            for i, own, background in zip(active, some, beside, strict=True):
+                cells[i], backgrounds[i] = own, background
+    parts = zip(cells, backgrounds, chosen, tables, strict=True)
+    return [Code(space, own, background, each, table.T) for own, background, each, table in parts]
 
 
-def _table(
-    space: Space, cells: Sequence[Cell | None], background: Background, allowed: Labels | Indices | None
+def _tables(
+    space: Space,
+    cells: Sequence[Sequence[Cell | None]],
+    backgrounds: Sequence[Background],
+    allowed: Labels | Indices | None,
 ) -> Floats:
-    """Nats (n, K + 1) of each row in the background and in each cell, or in that of its `allowed` cluster (n,)."""
+    """Nats (m, K + 1, n) of each row in each cell of m codes and in their backgrounds.
+
+    With `allowed` (m, n), a row has only the cell of its cluster.
+    """
     n, p = space.rows.shape
-    table = np.full((n, len(cells) + 1), np.inf)
-    table[:, -1] = background.row_lengths(space.rows) + np.log(n / background.size)
+    tables = np.full((len(cells), len(cells[0]) + 1, n), np.inf)
+    for table, background in zip(tables, backgrounds, strict=True):
+        table[-1] = background.row_lengths(space.rows) + np.log(n / background.size)
+    some = [(i, k, cell) for i, own in enumerate(cells) for k, cell in enumerate(own) if cell]
+    parts = (
+        [(np.arange(n), some)]
+        if allowed is None
+        else [(np.flatnonzero(allowed[i] == k), [(i, k, cell)]) for i, k, cell in some]
+    )
     reach = chi2_quantile(REACH, p) / 2
-    present = np.array([k for k, cell in enumerate(cells) if cell], np.intp)
-    parts = [(np.arange(n), present)]
-    if allowed is not None:
-        parts = [(np.flatnonzero(allowed == k), present[i : i + 1]) for i, k in enumerate(present)]
-    for index, columns in parts:
-        some = [cell for k in columns if (cell := cells[k])]
-        if not some:
+    for index, part in parts:
+        if not part:
             continue
-        lengths, levels = cell_lengths(some, space.rows[index])
-        table[index[:, None], columns] = lengths + np.log(n / np.array([cell.size for cell in some]))
-        # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
-        table[index[(lengths <= levels + reach).any(axis=1)], -1] = np.inf
-    return table
+        lengths, levels = cell_lengths([cell for *_, cell in part], space.rows[index])
+        near = (lengths <= levels + reach).T
+        for (i, k, cell), nats, within in zip(part, lengths.T, near, strict=True):
+            tables[i, k, index] = nats + np.log(n / cell.size)
+            # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
+            tables[i, -1, index[within]] = np.inf
+    return tables

@@ -19,7 +19,7 @@ from subspaces._core.arrays import Array, Indices, Labels, unit_rows
 from subspaces._core.pca import principal_directions
 from subspaces._core.threads import one_thread
 from subspaces.flats.cells import Cell, Space, joined_lengths
-from subspaces.flats.description import Code, measure, shortest_code
+from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.metrics.labels import adjusted_rand
 from subspaces.selection.coding import code_directions
 from subspaces.selection.comparison import standard_error
@@ -194,14 +194,13 @@ def _flat_figures(
 ) -> dict[str, Any]:
     """Description lengths by K flats from the clusters and from other starts, by one flat, and by K - 1 and K + 1."""
     space = measure(rows @ code_directions(rows), affine=True)
-    code = shortest_code(space, own, k, free=True)
-    others = [shortest_code(space, labels, k, free=True) for labels in starts.values()]
+    code, one, *others = shortest_codes(space, [own, np.zeros(len(rows), np.intp), *starts.values()], k)
     others = [other for other in others if _same(other, own) < SAME_AGREEMENT and np.isfinite(other.length)]
     rival = min(others, key=lambda other: other.length, default=None)
     cells = [cell for cell in code.cells if cell]
     return {
         "flats": _same(code, own),
-        "gain": _gain(space, code),
+        "gain": _gain(code, one),
         "rival": None if rival is None else (rival.length - code.length) / len(rows),
         "rival_error": None if rival is None else standard_error(rival.row_lengths - code.row_lengths),
         "split": max(_split_gain(code, j, rng) for j, cell in enumerate(code.cells) if cell),
@@ -217,10 +216,9 @@ def _same(code: Code, labels: Labels) -> float:
     return adjusted_rand(code.chosen[inside], labels[inside]) if inside.any() else 0.0
 
 
-def _gain(space: Space, code: Code) -> float:
+def _gain(code: Code, one: Code) -> float:
     """Nats a row that a code saves, compared with one flat."""
-    one = shortest_code(space, np.zeros(len(space.rows), np.intp), 1, free=True)
-    saved = float(one.length - code.length) / len(space.rows)
+    saved = float(one.length - code.length) / len(code.chosen)
     # A code without flats has no finite length.
     return saved if np.isfinite(saved) else 0.0
 
@@ -244,7 +242,7 @@ def _split_gain(code: Code, j: int, rng: np.random.RandomState) -> float:
         # Flats that cross each other differ in products of coordinates, not in the coordinates.
         units = unit_rows(offsets @ cell.directions[:, :SPLIT_DIRECTIONS])
         starts.append(np.einsum("ni,nj->nij", units, units).reshape(len(units), -1))
-    halves = [shortest_code(space, _kmeans(start, 2, rng), 2, free=True) for start in starts]
+    halves = shortest_codes(space, [_kmeans(start, 2, rng) for start in starts], 2)
     return max(0.0, *((cell.length - half.length) / len(members) for half in halves))
 
 
@@ -265,6 +263,6 @@ def _shuffled_figures(raw: Floats, k: int, rng: np.random.RandomState) -> dict[s
     mixed = _leading(np.column_stack([rng.permutation(column) for column in raw.T]), k)
     labels, space = _kmeans(mixed, k, rng), measure(mixed @ code_directions(mixed), affine=True)
     return {
-        "shuffled_gain": _gain(space, shortest_code(space, labels, k, free=True)),
+        "shuffled_gain": _gain(*shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)),
         "shuffled_crossing": _crossing(_neighbors(mixed), labels),
     }

@@ -11,7 +11,7 @@ from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
 from subspaces.flats.cells import fit_backgrounds, joined_lengths
-from subspaces.flats.description import Code, measure, shortest_code
+from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.neighborhoods import rows_to_fit
@@ -53,20 +53,19 @@ def codes_by_count(
     background, whichever costs least, and all are fitted again.
     """
     space = measure(sample, affine=affine, max_dim=max_dim)
-    codes = {1: shortest_code(space, np.zeros(len(sample), np.intp), 1, free=True)}
-    for dim in start_dims(space.high):
-        count = min(max_clusters, len(sample))
-        labels = assign_to_flats(sample, best_local_flats(sample, count, dim, affine, rng)).labels.astype(np.intp)
-        while count > 1:
-            code = shortest_code(space, labels, count, free=True)
-            filled = sum(1 for cell in code.cells if cell)
-            # One cluster has its own start; here the background would take most of its rows.
-            if filled < 2:
-                break
-            if filled not in codes or code.length < codes[filled].length:
-                codes[filled] = without_empty_cells(code)
-            labels = one_fewer(code)
-            count = filled - 1
+    count = min(max_clusters, len(sample))
+    flats = [best_local_flats(sample, count, dim, affine, rng) for dim in start_dims(space.high)]
+    starts = [assign_to_flats(sample, each).labels.astype(np.intp) for each in flats] if count > 1 else []
+    one, *found = shortest_codes(space, [np.zeros(len(sample), np.intp), *starts], count)
+    codes = {1: without_empty_cells(one)}
+    while found:
+        # One cluster has its own start; here the background would take most of its rows.
+        found = [code for code in map(without_empty_cells, found) if len(code.cells) > 1]
+        for code in found:
+            known = codes.setdefault(len(code.cells), code)
+            codes[len(code.cells)] = min(known, code, key=lambda each: each.length)
+        starts = [one_fewer(code) for code in found if len(code.cells) > 2]
+        found = shortest_codes(space, starts, max(int(each.max()) + 1 for each in starts)) if starts else []
     return codes
 
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices, Labels
-from subspaces._core.threads import mapped
 from subspaces.flats.coded import CodedClusters, coded_clusters
-from subspaces.flats.description import Code, measure, shortest_code
+from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.kflats import fit_kflats
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
@@ -73,8 +72,8 @@ def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: 
         for dim in start_dims(space.high):
             flats = best_local_flats(columns, n_clusters, dim, True, rng)
             tried.append(fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp))
-    codes = mapped(lambda start: shortest_code(space, start, n_clusters, free=True), tried)
-    one = shortest_code(space, np.zeros(len(rows), np.intp), 1, free=True).length
+    *codes, single = shortest_codes(space, [*tried, np.zeros(len(rows), np.intp)], n_clusters)
+    one = single.length
     further: list[Code] = []
     # If flats of all these descriptions need many directions, clusters are bent.
     if n_clusters <= MANY_FLATS and min(map(spread, codes)) <= 1:
