@@ -15,7 +15,14 @@ from scipy.special import gammaincinv
 
 from subspaces._core.arrays import Indices, Labels
 from subspaces._core.threads import one_thread
-from subspaces.flats.thresholds import BACKGROUND_CAP, MAX_DIM_SHARE, MEDIAN_STEPS, NATS_PER_DIRECTION, RESOLUTION
+from subspaces.flats.thresholds import (
+    BACKGROUND_CAP,
+    MAX_DIM_SHARE,
+    MEDIAN_STEPS,
+    MEDIAN_TOLERANCE,
+    NATS_PER_DIRECTION,
+    RESOLUTION,
+)
 
 Floats = NDArray[np.float64]
 
@@ -215,7 +222,8 @@ def middle(values: Floats) -> float:
 def spatial_medians(rows: Floats, sizes: Indices) -> Floats:
     """Points (K, p) of about the least sum of distances to the rows of each cluster, which are robust to outliers.
 
-    The rows (m, p) of clusters of these sizes (K,), none empty, are one after another.
+    The rows (m, p) of clusters of these sizes (K,), none empty, are one after another. Steps end when no point moves by
+    more than a small share of the distance of its rows.
     """
     centers = _sums_of_clusters(rows, sizes) / sizes[:, None]
     least = np.empty(0)
@@ -226,8 +234,11 @@ def spatial_medians(rows: Floats, sizes: Indices) -> Floats:
             floors = 1e-3 * _middles(lengths, sizes)
             least = np.repeat(np.where(floors > 0, floors, 1.0), sizes)
         weights = 1 / np.maximum(lengths, least)
-        sums = _sums_of_clusters(weights[:, None] * rows, sizes)
-        centers = sums / _sums_of_clusters(weights, sizes)[:, None]
+        before, total = centers, _sums_of_clusters(weights, sizes)
+        centers = _sums_of_clusters(weights[:, None] * rows, sizes) / total[:, None]
+        # Compared with the harmonic mean of the distances.
+        if (squared_lengths(centers - before) <= np.square(MEDIAN_TOLERANCE * sizes / total)).all():
+            break
     return centers
 
 
