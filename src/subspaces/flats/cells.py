@@ -76,9 +76,19 @@ class Background:
 
     def row_lengths(self, rows: Floats) -> Floats:
         """Nats (m,) of `rows` (m, p)."""
-        p = rows.shape[1]
-        squares = np.minimum(squared_lengths(rows - self.center) / self.width, BACKGROUND_CAP * p)
-        return (squares + p * (np.log(self.width) + LOG_2PI)) / 2
+        return background_lengths([self], rows)[0]
+
+
+def background_lengths(backgrounds: Sequence[Background], rows: Floats) -> Floats:
+    """Nats (b, m) of `rows` (m, p) in each of b backgrounds."""
+    p = rows.shape[1]
+    centers = np.array([each.center for each in backgrounds])
+    widths = np.array([[each.width] for each in backgrounds])
+    squares = (-2 * centers) @ rows.T
+    squares += squared_lengths(rows)
+    squares += squared_lengths(centers)[:, None]
+    squares /= widths
+    return (np.clip(squares, 0, BACKGROUND_CAP * p, out=squares) + p * (np.log(widths) + LOG_2PI)) / 2
 
 
 def cell_lengths(cells: Sequence[Cell], rows: Floats) -> tuple[Floats, Floats]:
@@ -133,7 +143,7 @@ def fit_backgrounds(space: Space, groups: Sequence[Indices]) -> list[Background]
     rows = space.rows[np.concatenate([groups[i] for i in filled])]
     # Medians, because a few outliers may be farther than all others.
     centers = spatial_medians(rows, sizes) if space.affine else np.zeros((len(sizes), p))
-    squares = _middles(squared_lengths(rows - np.repeat(centers, sizes, axis=0)), sizes)
+    squares = _middles(squared_lengths(rows - centers.repeat(sizes, axis=0)), sizes)
     for i, size, center, square in zip(filled, sizes, centers, squares, strict=True):
         # At least as wide as the data, so that the background cannot model a cluster.
         found[i] = Background(int(size), center, max(1.0, float(square) / p))
@@ -183,13 +193,13 @@ def _sorted_by_cluster(rows: Floats, labels: Labels | Indices, n_clusters: int) 
 def _moments(rows: Floats, sizes: Indices, affine: bool) -> tuple[Floats, Floats]:
     """Means (K, p) and covariances (K, p, p) of clusters of these sizes (K,), none empty, whose rows are in order."""
     centers = _sums_of_clusters(rows, sizes) / sizes[:, None] if affine else np.zeros((len(sizes), rows.shape[1]))
-    return centers, _scatters(rows - np.repeat(centers, sizes, axis=0), sizes) / sizes[:, None, None]
+    return centers, _scatters(rows - centers.repeat(sizes, axis=0), sizes) / sizes[:, None, None]
 
 
 def _robust_moments(rows: Floats, sizes: Indices, affine: bool) -> tuple[Floats, Floats]:
     """The same from spatial medians and directions alone, so that far rows do not count more than near ones."""
     centers = spatial_medians(rows, sizes) if affine else np.zeros((len(sizes), rows.shape[1]))
-    offsets = rows - np.repeat(centers, sizes, axis=0)
+    offsets = rows - centers.repeat(sizes, axis=0)
     lengths = np.sqrt(squared_lengths(offsets))
     offsets /= np.where(lengths > 0, lengths, 1)[:, None]
     scales = _middles(lengths, sizes) ** 2 / sizes
@@ -197,17 +207,22 @@ def _robust_moments(rows: Floats, sizes: Indices, affine: bool) -> tuple[Floats,
 
 
 def _sums_of_clusters(values: Floats, sizes: Indices) -> Floats:
-    return np.add.reduceat(values, np.cumsum(sizes) - sizes, axis=0)
+    return np.add.reduceat(values, sizes.cumsum() - sizes, axis=0)
 
 
 def _scatters(offsets: Floats, sizes: Indices) -> Floats:
     """Sums (K, p, p) of outer products of the rows of each cluster."""
-    parts = np.split(offsets, np.cumsum(sizes)[:-1])
-    return np.array([part.T @ part for part in parts])
+    return np.array([part.T @ part for part in _parts(offsets, sizes)])
 
 
 def _middles(values: Floats, sizes: Indices) -> Floats:
-    return np.array([middle(part) for part in np.split(values, np.cumsum(sizes)[:-1])])
+    return np.array([middle(part) for part in _parts(values, sizes)])
+
+
+def _parts(values: Floats, sizes: Indices) -> list[Floats]:
+    """The rows of each cluster."""
+    ends = sizes.cumsum().tolist()
+    return [values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def middle(values: Floats) -> float:
@@ -228,7 +243,7 @@ def spatial_medians(rows: Floats, sizes: Indices) -> Floats:
     centers = _sums_of_clusters(rows, sizes) / sizes[:, None]
     least = np.empty(0)
     for step in range(MEDIAN_STEPS):
-        lengths = np.sqrt(squared_lengths(rows - np.repeat(centers, sizes, axis=0)))
+        lengths = np.sqrt(squared_lengths(rows - centers.repeat(sizes, axis=0)))
         # A row at the centre would get infinite weight. After three steps the centre is near enough to know how much.
         if step in (0, 3):
             floors = 1e-3 * _middles(lengths, sizes)

@@ -22,6 +22,7 @@ from subspaces.flats.cells import (
     Cell,
     Floats,
     Space,
+    background_lengths,
     cell_lengths,
     chi2_quantile,
     fit_backgrounds,
@@ -157,8 +158,8 @@ def _tables(
     """
     n, p = space.rows.shape
     tables = np.full((len(cells), len(cells[0]) + 1, n), np.inf)
-    for table, background in zip(tables, backgrounds, strict=True):
-        table[-1] = background.row_lengths(space.rows) + np.log(n / background.size)
+    names = np.log([n / each.size for each in backgrounds])
+    tables[:, -1] = background_lengths(backgrounds, space.rows) + names[:, None]
     some = [(i, k, cell) for i, own in enumerate(cells) for k, cell in enumerate(own) if cell]
     parts = (
         [(np.arange(n), some)]
