@@ -62,6 +62,12 @@ class Code:
         return self.table[np.arange(len(self.table)), self.chosen]
 
     @property
+    def mixed_lengths(self) -> Floats:
+        """Nats (n,) of each row by the mixture of all cells, which does not encode to which of them it belongs."""
+        least = self.table.min(axis=1)
+        return np.asarray(least - np.log(np.exp(least[:, None] - self.table).sum(axis=1)))
+
+    @property
     def overheads(self) -> Floats:
         """Nats (K,) of each flat."""
         return np.array([cell.overhead if cell else 0.0 for cell in self.cells])

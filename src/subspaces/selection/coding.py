@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from subspaces._core.arrays import Array
@@ -61,7 +63,25 @@ def shortening(code: Code, one: float, least: float) -> float:
     return (one - code.length) / (one - least) if code.length < one else 0.0
 
 
-def clearly_longer(code: Code, shortest: Code) -> bool:
-    """Whether a code of the same rows is clearly longer, compared row by row."""
+def clearly_longer(code: Code, shortest: Code, *, mixed: bool = False) -> bool:
+    """Whether a code of the same rows is clearly longer, compared row by row; `mixed` is as in `most_even`."""
     flats = (code.overheads.sum() - shortest.overheads.sum()) / len(code.chosen)
-    return clearly_positive(code.row_lengths - shortest.row_lengths, offset=float(flats))
+    rows, others = (each.mixed_lengths if mixed else each.row_lengths for each in (code, shortest))
+    return clearly_positive(rows - others, offset=float(flats))
+
+
+def most_even(codes: Sequence[Code]) -> Code:
+    """The code with the most similar sizes of clusters among those not clearly longer than the shortest.
+
+    Blobs that overlap can be cut in many ways, and their labels say little: rows are encoded by the mixture of all.
+    """
+
+    def length(code: Code) -> float:
+        return float(code.mixed_lengths.sum() + code.overheads.sum())
+
+    def entropy(code: Code) -> float:
+        sizes = np.array([cell.size for cell in code.cells if cell]) / len(code.chosen)
+        return -float((sizes * np.log(sizes)).sum())
+
+    shortest = min(codes, key=length)
+    return max((code for code in codes if not clearly_longer(code, shortest, mixed=True)), key=entropy)

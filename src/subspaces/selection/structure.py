@@ -20,11 +20,11 @@ from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.kflats import fit_kflats
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
-    clearly_longer,
     code_directions,
     is_described,
     is_sound,
     mean_dim,
+    most_even,
     shortening,
     spread,
 )
@@ -85,22 +85,12 @@ def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: 
     kind = BENT
     if is_described(codes[0], one, least):
         kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
-    best = _most_even([code for code in codes if not clearly_longer(code, codes[0])]) if kind == BLOBS else codes[0]
+    best = most_even(codes) if kind == BLOBS else codes[0]
     return Structure(kind, best, one / len(rows), shortening(codes[0], one, least), directions)
 
 
 def _length(code: Code) -> float:
     return code.length
-
-
-def _most_even(codes: Sequence[Code]) -> Code:
-    """The code whose clusters have the most similar sizes: blobs that overlap can be cut in many ways."""
-
-    def entropy(code: Code) -> float:
-        sizes = np.array([cell.size for cell in code.cells if cell]) / len(code.chosen)
-        return -float((sizes * np.log(sizes)).sum())
-
-    return max(codes, key=entropy)
 
 
 def prefer_whole_flats(found: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Clustering:
