@@ -102,7 +102,7 @@ class TestDecision:
         assert chosen(decide(X, 1)) == 1
         assert chosen(decide(X, 2)) <= 2
         assert max(max(each["cluster_dims"]) for each in decide(X, max_dim=1).candidates) <= 1
-        monkeypatch.setattr("subspaces.selection.coding.CODE_COLUMNS", 5)
+        monkeypatch.setattr("subspaces.selection.coding.MANY_COLUMNS", 5)
         monkeypatch.setattr(cluster_count, "FLAT_ROWS", 120)
         assert chosen(decide(X)) == 3
 

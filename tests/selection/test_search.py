@@ -34,7 +34,7 @@ from subspaces.selection.search import (
     try_setting,
 )
 from subspaces.selection.setting import Asked
-from subspaces.selection.thresholds import FEW_COLUMNS, N_ERRORS, WHITEN, WHITEN_COLUMNS
+from subspaces.selection.thresholds import FEW_COLUMNS, MANY_COLUMNS, N_ERRORS, WHITEN
 
 GROUPS = np.arange(100)
 
@@ -200,7 +200,7 @@ class TestKinds:
     def test_nothing_is_given(self):
         assert self.kinds(FEW_COLUMNS) == ["points"]
         assert self.kinds(FEW_COLUMNS + 1) == ["linear flats", "affine flats", "points"]
-        assert self.kinds(WHITEN_COLUMNS) == [
+        assert self.kinds(MANY_COLUMNS) == [
             "linear flats",
             "affine flats",
             "points",
@@ -305,8 +305,8 @@ class TestPilot:
     def test_tight_settings_of_few_dimensions_for_each_kind(self):
         assert PILOT_DIMS == (2, 4)
         flats = [(2, 6, False, 0), (4, 10, False, 0), (2, 6, True, 0), (4, 10, True, 0), (0, 1, True, 0)]
-        assert self.asked(WHITEN_COLUMNS - 1) == flats
-        assert self.asked(WHITEN_COLUMNS) == [*flats, (2, 6, False, 0.5), (2, 6, False, 1)]
+        assert self.asked(MANY_COLUMNS - 1) == flats
+        assert self.asked(MANY_COLUMNS) == [*flats, (2, 6, False, 0.5), (2, 6, False, 1)]
 
     def test_a_given_dimension(self):
         assert self.asked(10, subspace_dim=3) == [(3, 8, False, 0), (3, 8, True, 0)]

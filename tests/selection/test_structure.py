@@ -24,7 +24,7 @@ from subspaces.selection.coding import (
 )
 from subspaces.selection.confidence import flat_confidence
 from subspaces.selection.structure import BENT, BLOBS, FLAT, find_structure, prefer_whole_flats
-from subspaces.selection.thresholds import CODE_COLUMNS, FLAT_SHARE, LEAST_ROWS
+from subspaces.selection.thresholds import FLAT_SHARE, LEAST_ROWS, MANY_COLUMNS
 from subspaces.spectral.partition import Partition
 from subspaces.spectral.spectrum import compute_spectrum
 from subspaces.spectral.thresholds import SMALL_CLUSTER
@@ -161,7 +161,7 @@ class TestCoding:
         ("n", "q", "columns"),
         [
             (1000, 8, 8),
-            (1000, 80, CODE_COLUMNS),
+            (1000, 80, MANY_COLUMNS),
             (10 * LEAST_ROWS, 80, 10),
             (5, 80, 2),
             (1, 80, 1),
@@ -177,9 +177,9 @@ class TestCoding:
 
     def test_columns_are_those_of_the_largest_variance(self):
         rng = np.random.default_rng(0)
-        rows = rng.normal(size=(500, 40)) * np.r_[np.full(CODE_COLUMNS, 5.0), np.full(20, 0.1)] + 100
+        rows = rng.normal(size=(500, 40)) * np.r_[np.full(MANY_COLUMNS, 5.0), np.full(20, 0.1)] + 100
         found = code_directions(rows)
-        assert np.abs(found[CODE_COLUMNS:]).max() < 0.1
+        assert np.abs(found[MANY_COLUMNS:]).max() < 0.1
         # Through the origin, the mean is a direction too.
         along = np.full(40, 1 / np.sqrt(40))
         assert np.linalg.norm(code_directions(rows, affine=False).T @ along) > 0.99

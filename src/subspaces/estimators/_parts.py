@@ -76,6 +76,7 @@ PREPARATION = Part(
             "directions": Optional(Array("columns", "prepared")),
             "unit": Flag(),
             "whitener": Optional(Array("prepared", "prepared")),
+            "scale": Optional(Array("columns", low=0)),
         },
         check=_check_preparation,
     ),

@@ -114,7 +114,7 @@ class Judgement(Field):
 
 CHOICE = Decisions()
 # Attributes about single rows and about confidence, which a fit need not have, and those that older files do not have.
-MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_", "verdict_", "whiten_")
+MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_", "verdict_", "whiten_", "standardise_")
 LABELS = Array("rows", kind="i", low=-1)
 PER_ROW = Array("rows", finite=False)
 CLUSTERS = Integer(low=1, size="clusters")
@@ -170,6 +170,7 @@ TABLE: dict[str, Made] = {
             "neighborhood_": NEIGHBORHOOD,
             "affine_": Flag(),
             "normalize_": Flag(),
+            "standardise_": Flag(),
             "whiten_": Number(),
             "center_": Flag(),
             "n_columns_": COUNT,

@@ -36,6 +36,7 @@ from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.structure import prefer_whole_flats
 from subspaces.selection.thresholds import DIMS, N_NEAREST
+from subspaces.selection.units import has_own_units
 from subspaces.selection.verdict import Verdict, judge
 
 
@@ -81,6 +82,9 @@ class FLS(SpectralClusterer):
     normalize : bool or "auto", default="auto"
         Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
         row, and not for affine ones, which do.
+    standardise : bool or "auto", default="auto"
+        Whether columns are divided by their standard deviations, because they have different units. "auto" does so if
+        one column has more than 90 % of the variance and standardised columns are clearly better described by a flat.
     whiten : float or "auto", default="auto"
         Power to which rows are whitened before landmark flats are fitted, from 0, not at all, to 1, all principal
         directions with the same variance. It helps if leading directions are common to all clusters, such as the light
@@ -148,7 +152,7 @@ class FLS(SpectralClusterer):
     neighborhood_ : int, "beta2" or Beta2
     n_columns_ : int
         Columns of the rows after projection.
-    affine_, center_, normalize_ : bool
+    affine_, center_, normalize_, standardise_ : bool
     whiten_ : float
         The power to which rows are whitened.
     n_features_in_, feature_names_in_ :
@@ -189,6 +193,7 @@ class FLS(SpectralClusterer):
     affine_: bool
     center_: bool
     normalize_: bool
+    standardise_: bool
     whiten_: float
 
     def __init__(
@@ -205,6 +210,7 @@ class FLS(SpectralClusterer):
         affine: bool | str = "auto",
         center: bool | str = "auto",
         normalize: bool | str = "auto",
+        standardise: bool | str = "auto",
         whiten: float | str = "auto",
         max_columns: int | str | None = "auto",
         n_components: int | str = "auto",
@@ -226,6 +232,7 @@ class FLS(SpectralClusterer):
         self.affine = affine
         self.center = center
         self.normalize = normalize
+        self.standardise = standardise
         self.whiten = whiten
         self.max_columns = max_columns
         self.n_components = n_components
@@ -270,6 +277,7 @@ class FLS(SpectralClusterer):
             affine=affine,
             center=False,
             normalize=True,
+            standardise=False,
             whiten=0.0,
             max_columns=None,
             n_components="auto",
@@ -291,7 +299,7 @@ class FLS(SpectralClusterer):
         """
         with progress.shown(self.verbose):
             feed = open_feed(self, X, self._check_parameters, min_features=2)
-            prepared = prepare(feed.rows, self._row_options(), feed.moments)
+            prepared = prepare(feed.rows, self._row_options(feed), feed.moments)
             setting = choose(prepared, self._asked(), feed.rng)
             first = cluster(prepared, setting.landmarks, setting, feed)
             found = compare_with_other_landmarks(first, prepared, setting, feed)
@@ -304,10 +312,13 @@ class FLS(SpectralClusterer):
         """The parameters that `choose` respects."""
         return Asked(**{name: getattr(self, name) for name in Asked.__dataclass_fields__})
 
-    def _row_options(self) -> RowOptions:
-        """How rows are centred and projected."""
+    def _row_options(self, feed: Feed | None = None) -> RowOptions:
+        """How rows are centred, scaled and projected; without a feed, whether they are scaled is not decided."""
         dim: int | None = unless_auto(self.subspace_dim)
-        return RowOptions.for_dimension(dim, center=self.center, max_columns=self.max_columns)
+        options = RowOptions.for_dimension(dim, center=self.center, max_columns=self.max_columns)
+        if not is_auto(self.standardise):
+            return replace(options, standardise=bool(self.standardise))
+        return replace(options, standardise=feed is not None and has_own_units(feed.rows, feed.moments))
 
     def _attributes(
         self, feed: Feed, prepared: PreparedRows, setting: Setting, found: Consensus, model: SubspaceModel
@@ -340,6 +351,7 @@ class FLS(SpectralClusterer):
             neighborhood_=features.neighborhood,
             affine_=features.affine,
             normalize_=model.preparation.unit,
+            standardise_=prepared.preparation.scale is not None,
             whiten_=setting.landmarks.flats.whiten,
             center_=prepared.centered,
             n_columns_=plain.shape[1],
@@ -399,6 +411,7 @@ class FLS(SpectralClusterer):
         """Raise if the parameters do not suit rows of the shape and dtype of `x`."""
         check_share("detect_outliers", self.detect_outliers)
         check_option("center", self.center, (True, False, "auto"))
+        check_option("standardise", self.standardise, (True, False, "auto"))
         if not is_auto(self.max_columns) and self.max_columns is not None:
             check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')
         if not is_auto(self.subspace_dim):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Labels, like, unit_rows
 from subspaces._core.blocks import row_blocks
@@ -23,10 +24,13 @@ class RowPreparation:
     directions: Array | None  # (p, q) orthonormal, or None for no projection
     unit: bool  # whether rows are scaled to unit norm
     whitener: Array | None = None  # (q, q) symmetric, or None for no whitening
+    scale: Array | None = None  # (p,), by which columns are divided, or None
 
     def __call__(self, x: Array) -> Array:
         """Prepared rows (n, q)."""
         rows = x - like(self.mean, x)
+        if self.scale is not None:
+            rows = rows / like(self.scale, x)
         if self.directions is not None:
             rows = rows @ like(self.directions, x)
         return self.shaped(rows)
@@ -40,7 +44,7 @@ class RowPreparation:
     @property
     def plain(self) -> RowPreparation:
         """The same without whitening and scaling."""
-        return RowPreparation(self.mean, self.directions, unit=False)
+        return replace(self, unit=False, whitener=None)
 
     def restore(self, flats: Flats) -> Flats:
         """Flats of the prepared space as flats of the user's space.
@@ -52,10 +56,12 @@ class RowPreparation:
             inverse = np.linalg.inv(self.whitener.astype(np.float64)).astype(flats.centers.dtype)
             bases = np.linalg.qr(np.einsum("pq,mqd->mpd", inverse, flats.bases))[0]
             flats = Flats(flats.centers @ inverse, bases)
-        if self.directions is None:
-            return Flats(flats.centers + self.mean, flats.bases)
-        bases = np.einsum("pq,mqd->mpd", self.directions, flats.bases)
-        return Flats(flats.centers @ self.directions.T + self.mean, bases)
+        if self.directions is not None:
+            bases = np.einsum("pq,mqd->mpd", self.directions, flats.bases)
+            flats = Flats(flats.centers @ self.directions.T, bases)
+        if self.scale is not None:
+            flats = Flats(flats.centers * self.scale, np.linalg.qr(flats.bases * self.scale[:, None])[0])
+        return Flats(flats.centers + self.mean, flats.bases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ class RowOptions:
     center: bool | None = None  # None centres if the mean is farther from the origin than chance explains
     max_columns: int | None = MAX_COLUMNS  # None never projects
     min_columns: int = 2
+    standardise: bool = False  # whether columns are divided by their standard deviations
 
     @classmethod
     def for_dimension(
@@ -100,6 +107,7 @@ def prepare(x: Array, options: RowOptions, moments: Moments | None = None) -> Pr
         max_columns=options.max_columns,
         min_columns=options.min_columns,
         moments=moments,
+        scale=column_scales(x, moments) if options.standardise else None,
     )
     return PreparedRows(preparation(x), preparation, bool(center))
 
@@ -123,23 +131,29 @@ def prepare_rows(
     max_columns: int | None = MAX_COLUMNS,
     min_columns: int = 2,
     moments: Moments | None = None,
+    scale: Array | None = None,
 ) -> RowPreparation:
     """The preparation of `x` (n, p) with the given choices.
 
     With `max_columns`, rows are projected if p exceeds it, or if constant or dependent columns leave directions that no
-    row uses; at least `min_columns` are kept. If `x` is a sample, `moments` are those of all rows.
+    row uses; at least `min_columns` are kept. If `x` is a sample, `moments` are those of all rows. Columns are first
+    divided by `scale` (p,).
     """
     n, p = x.shape
     mean = column_means(x, moments) if center else np.zeros(p, x.dtype)
     if max_columns is None:
-        return RowPreparation(mean, None, unit)
+        return RowPreparation(mean, None, unit, scale=scale)
     count = prepared_columns(n, p, max_columns)
     known = None
     if n >= p:
         known = scatter(x, mean) if moments is None else moments.about(mean)
+        known = known if scale is None else known / np.outer(scale, scale)
         count = min(count, max(min_columns, n_used_directions(known, x.dtype)))
-    directions = principal_directions(x, mean, count, known=known).astype(x.dtype) if count < p else None
-    return RowPreparation(mean, directions, unit)
+    directions = None
+    if count < p:
+        rows, middle = (x, mean) if scale is None else (x / scale, mean / scale)
+        directions = principal_directions(rows, middle, count, known=known).astype(x.dtype)
+    return RowPreparation(mean, directions, unit, scale=scale)
 
 
 def drop_unused(rows: Array, *, center: bool, min_columns: int) -> tuple[Array, RowPreparation]:
@@ -183,3 +197,16 @@ def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
 def column_means(x: Array, moments: Moments | None = None) -> Array:
     """Means (p,) of the columns of `x`, summed in float64, or those of `moments`."""
     return (x.mean(axis=0, dtype=np.float64) if moments is None else moments.mean).astype(x.dtype)
+
+
+def column_variances(x: Array, moments: Moments | None = None) -> NDArray[np.float64]:
+    """Variances (p,) of the columns of `x`, or those of `moments`."""
+    if moments is not None:
+        return np.diag(moments.scatter) / moments.n_rows
+    return np.asarray(x.var(axis=0, dtype=np.float64))
+
+
+def column_scales(x: Array, moments: Moments | None = None) -> Array:
+    """Standard deviations (p,) of the columns of `x`, or those of `moments`; one for constant columns."""
+    variances = column_variances(x, moments)
+    return np.sqrt(np.where(variances > 0, variances, 1.0)).astype(x.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,8 @@ from subspaces.selection.limits import FLAT_ROWS
 from subspaces.selection.record import Choice, Decision
 from subspaces.selection.search import FlatSetting, Search, candidate_settings, choose_setting
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.thresholds import FEW_COLUMNS, N_LANDMARKS, N_NEAREST, N_NEAREST_ALL, WHITEN, WHITEN_COLUMNS
+from subspaces.selection.thresholds import FEW_COLUMNS, MANY_COLUMNS, N_LANDMARKS, N_NEAREST, N_NEAREST_ALL, WHITEN
+from subspaces.selection.units import has_own_units
 from subspaces.spectral.partition import at_most, vector_counts
 
 
@@ -61,6 +63,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
         options = RowOptions.for_dimension(_whole_number(asked.subspace_dim))
         check = partial(asked.check, max_columns=options.max_columns)
         feed = open_feed(_FLS(random_state), rows, check, min_features=2)
+        options = replace(options, standardise=has_own_units(feed.rows, feed.moments))
         rows, random_state = prepare(feed.rows, options, feed.moments), feed.rng
     rng = check_random_state(random_state)
     progress.stage("choosing", f"choosing parameters on {len(rows.rows):,} rows")
@@ -118,7 +121,7 @@ def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[Fla
     n, n_columns = rows.rows.shape
     dim, size = unless_auto(asked.subspace_dim), unless_auto(asked.neighborhood)
     kinds = [False, True] if is_auto(asked.affine) else [bool(asked.affine)]
-    powers = [0.0, *(WHITEN if n_columns >= WHITEN_COLUMNS else ())] if is_auto(asked.whiten) else [float(asked.whiten)]
+    powers = [0.0, *(WHITEN if n_columns >= MANY_COLUMNS else ())] if is_auto(asked.whiten) else [float(asked.whiten)]
 
     def settings(affine: bool, whiten: float, dim: int | None) -> list[FlatSetting]:
         unit = not affine if is_auto(asked.normalize) else bool(asked.normalize)

@@ -11,14 +11,14 @@ from subspaces._core.pca import principal_directions
 from subspaces.flats.description import Code
 from subspaces.flats.thresholds import MAX_DIM_SHARE
 from subspaces.selection.comparison import clearly_positive
-from subspaces.selection.thresholds import CODE_COLUMNS, FEW_COLUMNS, FLAT_SHARE, LEAST_ROWS
+from subspaces.selection.thresholds import FEW_COLUMNS, FLAT_SHARE, LEAST_ROWS, MANY_COLUMNS
 from subspaces.spectral.thresholds import SMALL_CLUSTER
 
 
 def code_directions(rows: Array, *, affine: bool = True) -> Array:
     """The principal columns (q, c) of rows (m, q) in which clusters are encoded: few, because others add noise."""
     n, q = rows.shape
-    count = min(q, CODE_COLUMNS, max(min(n, 2), n // LEAST_ROWS))
+    count = min(q, MANY_COLUMNS, max(min(n, 2), n // LEAST_ROWS))
     if count == q:
         return np.eye(q, dtype=rows.dtype)
     mean = rows.mean(axis=0, dtype=np.float64) if affine else np.zeros(q)

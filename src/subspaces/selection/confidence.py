@@ -47,7 +47,7 @@ def flat_confidence(draw: Clustering, rows: Array, sample: Indices, rng: np.rand
     k = draw.partition.n_clusters
     opinions = []
     for half in np.array_split(rng.permutation(sample), 2):
-        structure = find_structure(rows[half], [draw.labels[half]], k, rng)
+        structure = find_structure(rows[half], [draw.labels[half]], k, rng, thorough=False)
         shares = structure.clusters.shares(rows)
         names = matching(draw.labels, shares.argmax(axis=1), k)
         opinions.append(shares[:, np.argsort(names)])

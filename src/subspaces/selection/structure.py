@@ -58,8 +58,14 @@ class Structure:
         return coded_clusters(self.code, self.directions)
 
 
-def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Structure:
-    """What `n_clusters` clusters of rows (m, q) are, searched from labels `starts`, each (m,), and from others."""
+def find_structure(
+    rows: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState, *, thorough: bool = True
+) -> Structure:
+    """What `n_clusters` clusters of rows (m, q) are, searched from labels `starts`, each (m,), and from others.
+
+    The others are labels of k-means and, if `thorough`, of local flats, of K-flats and of joined flats.
+    """
+    thorough = thorough and n_clusters <= MANY_FLATS
     directions = code_directions(rows)
     columns = rows @ directions
     space = measure(columns, affine=True)
@@ -68,7 +74,7 @@ def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: 
     for each in (columns, columns / np.where(scales > 0, scales, 1)):
         centers = kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]
         tried.append(nearest_centers(each, centers).astype(np.intp))
-    if n_clusters <= MANY_FLATS:
+    if thorough:
         for dim in start_dims(space.high):
             flats = best_local_flats(columns, n_clusters, dim, True, rng)
             tried.append(fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp))
@@ -76,7 +82,7 @@ def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: 
     one = single.length
     further: list[Code] = []
     # If flats of all these descriptions need many directions, clusters are bent.
-    if n_clusters <= MANY_FLATS and min(map(spread, codes)) <= 1:
+    if thorough and min(map(spread, codes)) <= 1:
         by_count = codes_by_count(columns, n_clusters + MORE_FLATS, affine=True, rng=rng)
         codes += [code for count, code in by_count.items() if count == n_clusters]
         further = [code for count, code in by_count.items() if count > n_clusters and is_sound(code)]

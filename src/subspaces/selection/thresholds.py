@@ -13,9 +13,11 @@ N_ERRORS = 2.0
 # fill the space, and clusters are ellipsoids. study_evidence.
 FEW_COLUMNS = 5
 # From this many columns on, whitening is tried, to these powers: leading components may be common to all clusters.
-# study_evidence.
-WHITEN_COLUMNS = 20
+# Whole flats are described in as many principal columns; further ones add noise. study_evidence.
+MANY_COLUMNS = 20
 WHITEN = (0.5, 1.0)
+# Columns are standardised only if one of them has more than this share of the variance. study_units.
+TOP_COLUMN = 0.9
 # Dimensions of landmark flats that are tried, each with a tight and a wide neighbourhood of a d + b rows. study_flats.
 DIMS = (2, 3, 4, 6, 9)
 NEIGHBORHOODS = ((2, 2), (6, 4))
@@ -38,8 +40,6 @@ LEAST_ROWS = 10
 # Clusters are flat if K flats reach this share of the shortening of the description by any number of flats.
 # study_evidence.
 FLAT_SHARE = 0.75
-# Principal columns in which rows are described; further ones add noise. study_evidence.
-CODE_COLUMNS = 20
 
 # --- Number of clusters (graph_count.py) ---
 # Numbers whose relative modularity is this near to the largest are ties; the largest wins. choosing.
