@@ -19,7 +19,9 @@ from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits
 from subspaces.kernels import SubspaceFeatures
 from subspaces.metrics import clustering_accuracy
-from subspaces.spectral.partition import FINAL_ROUNDS, assign, choose_partition, inlier_rows, refine, vector_counts
+from subspaces.selection.limits import FINAL_ROUNDS
+from subspaces.selection.partition import choose_partition
+from subspaces.spectral.partition import assign, inlier_rows, refine, vector_counts
 from subspaces.spectral.spectrum import compute_spectrum
 
 RESULTS = Path(__file__).parent / "results" / "study_partition.json"

@@ -272,6 +272,19 @@ def search() -> list[str]:
     return lines
 
 
+def numbers() -> list[str]:
+    """The numbers of selection/thresholds.py and the comments above them, whose last sentence names the studies."""
+    lines = ["| number | value | what it decides | study |", "|---|---|---|---|"]
+    text = (ROOT / "src" / "subspaces" / "selection" / "thresholds.py").read_text()
+    for comment, assignments in re.findall(r"((?:^# (?!---).*\n)+)((?:^[A-Z_]+ = .*\n)+)", text, re.MULTILINE):
+        words = " ".join(line.removeprefix("# ") for line in comment.splitlines())
+        what, _, studies = words.removesuffix(".").rpartition(". ")
+        names, values = zip(*(line.split(" = ") for line in assignments.splitlines()), strict=True)
+        shown = ", ".join(f"`{name}`" for name in names)
+        lines.append(f"| {shown} | {'; '.join(values)} | {what} | {studies} |")
+    return lines
+
+
 def kept(name: str) -> dict[str, Any]:
     return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
 
@@ -485,7 +498,19 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "docs/index.md": [headline],
     "docs/which-method.md": [which, averages],
     "docs/benchmarks.md": [accuracy, speed, gpu],
-    "docs/choosing.md": [unequal, motions, count, outliers, confidence, search, regime, kernel, partition, paper],
+    "docs/studies.md": [
+        numbers,
+        unequal,
+        motions,
+        count,
+        outliers,
+        confidence,
+        search,
+        regime,
+        kernel,
+        partition,
+        paper,
+    ],
     "docs/theory.md": [theory],
     "docs/scaling.md": [speed, rows, gpu],
     "docs/methods.md": [methods, others, flats, counts, large, iteration, faces, graph],

@@ -82,7 +82,7 @@ html_theme_options = {
     # Pages of wide tables have all the room.
     "secondary_sidebar_items": {
         "**": ["page-toc"],
-        **{page: [] for page in ["index", "which-method", "methods", "paper", "choosing", "benchmarks"]},
+        **{page: [] for page in ["index", "which-method", "methods", "paper", "studies", "benchmarks"]},
     },
     "footer_start": ["copyright"],
     "footer_end": [],

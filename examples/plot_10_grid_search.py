@@ -2,9 +2,8 @@
 Pipelines, and a search without labels
 ======================================
 
-The estimators follow the scikit-learn API, so they work in pipelines and grid searches. ``FLS.score`` is the modularity
-of the labels on held-out rows and needs no true classes. Use it to compare landmarks and neighbourhoods; a narrower
-kernel or fewer nearest flats always increase it.
+The estimators follow the scikit-learn API, so they work in pipelines and grid searches. ``FLS.score`` is minus
+the length of a description of held-out rows by the clusters, in nats per row, and needs no true classes.
 """
 
 # %%
@@ -43,7 +42,7 @@ ax.errorbar(sizes, scores, spread, color="#0072B2", marker="o", capsize=3)
 ax.set(xscale="log", xlabel="rows in a neighbourhood")
 ax.set_xticks(sizes, [str(size) for size in sizes], minor=False)
 ax.minorticks_off()
-ax.set_ylabel("modularity of held-out rows", color="#0072B2")
+ax.set_ylabel("score of held-out rows, in nats per row", color="#0072B2")
 twin = ax.twinx()
 twin.plot(sizes, accuracy, color="#E69F00", marker="s")
 twin.set_ylabel("accuracy, not seen by the search", color="#B37700")

@@ -1,5 +1,6 @@
-"""Documentation: Python code of all pages runs, commands parse, and the reference lists all public names."""
+"""Documentation: Python code of all pages gives the output shown, commands parse, and the reference is complete."""
 
+import doctest
 import importlib
 import re
 import shlex
@@ -28,7 +29,8 @@ def pieces(page):
 
 
 def python_of(page):
-    return [(code, line) for kind, code, line in pieces(page) if kind == "python"]
+    """(kind, code, line number) of blocks of Python, and of sessions with prompts and output."""
+    return [piece for piece in pieces(page) if piece[0] in ("python", "pycon")]
 
 
 def commands_of(page):
@@ -47,9 +49,15 @@ def test_python_runs(page, tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
-    for code, line in python_of(page):
-        # Empty lines in front make the line numbers of a traceback match the page.
-        exec(compile("\n" * line + code, str(ROOT / page), "exec"), names)
+    sessions = doctest.DebugRunner(verbose=False)
+    for kind, code, line in python_of(page):
+        if kind == "pycon":
+            session = doctest.DocTestParser().get_doctest(code, names, page, str(ROOT / page), line)
+            sessions.run(session, clear_globs=False)
+            names = session.globs
+        else:
+            # Empty lines in front make the line numbers of a traceback match the page.
+            exec(compile("\n" * line + code, str(ROOT / page), "exec"), names)
     importlib.import_module("matplotlib.pyplot").close("all")
 
 

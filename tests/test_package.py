@@ -71,10 +71,10 @@ def test_versions_agree():
     [
         "README.md",
         "docs/benchmarks.md",
-        "docs/choosing.md",
         "docs/index.md",
         "docs/methods.md",
         "docs/scaling.md",
+        "docs/studies.md",
         "docs/theory.md",
         "docs/which-method.md",
     ],

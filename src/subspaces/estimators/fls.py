@@ -56,7 +56,7 @@ class FLS(SpectralClusterer):
         flat, otherwise the largest number whose modularity is near the maximum.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the landmark flats; 0 for points. "auto" tries several on a sample and takes the one with the
-        largest modularity; with at most three columns it takes points.
+        largest modularity; with at most five columns it takes points.
     n_landmarks : int or "auto", default="auto"
         Number D of landmark flats. "auto" is 2000, or the number of rows if that is at most 3000.
     sigma : float or "auto", default="auto"

@@ -11,6 +11,6 @@ SIGMA_ROWS = 1000
 KERNEL_NEIGHBOR = 7
 KERNEL_FACTOR = 2.0
 KERNEL_ROWS = 1000
-# trim=True drops flats whose residual is more than this many (robust) standard deviations above the median; rule 3 of
-# docs/choosing.md. No kept study.
+# trim=True drops flats whose residual is more than this many (robust) standard deviations above the median. No kept
+# study.
 FLAT_DEVIATIONS = 5.0

@@ -1,7 +1,7 @@
 """Numbers of this room that change results: what each decides, and which kept study set it.
 
 `benchmarks/study_flats.py` measures LBF and K-flats, `benchmarks/cluster_count.py` the number of clusters and their
-dimensions, `benchmarks/choosing.py` (docs/choosing.md) outliers and flat clusters of FLS. They measure these numbers
+dimensions, `benchmarks/choosing.py` (docs/studies.md) outliers and flat clusters of FLS. They measure these numbers
 together; "no kept study" marks those that were never varied on their own in a script that is kept.
 """
 

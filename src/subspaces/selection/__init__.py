@@ -8,7 +8,7 @@
 - `confidence`, `voting`, `consensus`: whether other landmarks agree
 - `record`, `record_text`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
 - `evidence`, `verdict`: what structure was found, how far to trust it, and what to do (`verdict_`)
-- `thresholds`: all numbers of this room that change results
+- `thresholds`: all numbers that change labels; `limits`: those of time; `verdict_thresholds`: those of words
 """
 
 from subspaces.selection.choosing import choose
