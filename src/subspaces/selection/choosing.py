@@ -51,7 +51,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     --------
     >>> from subspaces.datasets import make_subspaces
     >>> from subspaces.selection import Asked, choose
-    >>> X, y = make_subspaces((2, 2), 6, random_state=0)
+    >>> X, y = make_subspaces((2, 3), 6, random_state=0)
     >>> setting = choose(X, Asked(n_clusters=2), random_state=0)
     >>> setting.landmarks.flats.dim
     2
