@@ -53,6 +53,8 @@ def build(method: Method, options: dict[str, Any]) -> Any:
         given.setdefault("detect_outliers", True)
     if options["whiten"] != "auto":
         given["whiten"] = options["whiten"]
+    if options["standardise"] is False and method.name == "fls":
+        given.setdefault("standardise", False)
     return method.build(options["clusters"], options["dim"], options["seed"], given)
 
 

@@ -119,7 +119,11 @@ image_size = click.option(
     "--image-size", type=values.Shape(square=True), metavar="HxW", help="Scale image files to this size, such as 32x32."
 )
 preparing = together(
-    click.option("--standardise/--no-standardise", help="Scale every column to mean 0 and variance 1."),
+    click.option(
+        "--standardise/--no-standardise",
+        default=None,
+        help="Scale every column to mean 0 and variance 1. By default, fls does so if one column hides the others.",
+    ),
     click.option(
         "--pca", type=values.Whole(1), metavar="N", help="Project rows on this number of principal components."
     ),

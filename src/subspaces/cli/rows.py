@@ -100,6 +100,7 @@ def watched(table: Table, console: Console) -> NDArray[Any] | RowSource:
 def preparation_of(options: Mapping[str, Any]) -> Preparation | None:
     """The preparation that the options describe, not fitted; None if there is none. Checks what it can."""
     given = {name: options[name] for name in ("standardise", "pca", "whiten_drop")}
+    given["standardise"] = bool(given["standardise"])
     return Preparation(**given).check_parameters() if any(given.values()) else None
 
 
