@@ -30,13 +30,13 @@ def has_own_units(x: Array, moments: Moments | None = None) -> bool:
     rows = x[at_most(np.arange(len(x)), FLAT_ROWS, np.random.RandomState(0))][:, used].astype(np.float64)
     if used.sum() < 2 or len(rows) <= rows.shape[1]:
         return False
-    as_is, flat = _row_lengths(rows)
-    standard, standard_flat = _row_lengths(rows / scales)
+    as_is, flat = row_lengths(rows)
+    standard, standard_flat = row_lengths(rows / scales)
     standard += np.log(scales).sum()
     return clearly_positive(as_is - standard, offset=flat - standard_flat)
 
 
-def _row_lengths(rows: Floats) -> tuple[Floats, float]:
+def row_lengths(rows: Floats) -> tuple[Floats, float]:
     """Nats (n,) of each of the rows (n, p) by one flat, in their own unit, and nats per row of the flat."""
     space = measure(rows, affine=True)
     code = shortest_code(space, np.zeros(len(rows), np.intp), 1, free=True)
