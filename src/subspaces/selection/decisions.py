@@ -42,6 +42,8 @@ def structure_decision(structure: Structure) -> Decision:
         BLOBS: "K clusters without directions describe the rows about as well as any number of flats",
         BENT: "K flats describe the rows clearly worse than more flats, or need many directions",
     }[structure.kind]
+    if structure.kind == FLAT and not structure.share:
+        reason = "no number of flats describes the rows better than one, but K flats can be told apart"
     figures = {
         "share": structure.share,
         "spread": spread(structure.code),
