@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from shapes import SHAPES
 
 DATA = Path(os.environ.get("SUBSPACES_DATA", "."))
 WITHOUT_CLUSTERS = ("noise", "uniform", "shuffled")
@@ -76,9 +77,23 @@ def _mnist(rest, seed, rng):
     return x.astype(np.float32), y
 
 
+def _unequal(rest, seed, rng):
+    """unequal DIGITS SHARES: MNIST with these shares of the rows of each digit, such as 49 1:0.1."""
+    from choosing import thinned
+
+    with np.load(DATA / "mnist.npz") as archive:
+        x, y = archive["X_train"], archive["y_train"]
+    shares = dict(zip(map(int, rest[0]), map(float, rest[1].split(":")), strict=True))
+    x, y = thinned(x, y, shares, seed)
+    return x.astype(np.float32), y
+
+
 def _pendigits(rest, seed, rng):
+    """pendigits [COUNT [DIGITS]]"""
     with np.load(DATA / "pendigits.npz") as archive:
-        return drawn(archive["X_train"].astype(float), archive["y_train"], int(rest[0]) if rest else 5000, rng)
+        x, y = archive["X_train"].astype(float), archive["y_train"]
+    keep = np.isin(y, [int(c) for c in rest[1]]) if len(rest) > 1 else np.full(len(y), True)
+    return drawn(x[keep], y[keep], int(rest[0]) if rest else 5000, rng)
 
 
 def _faces(rest, seed, rng):
@@ -142,6 +157,12 @@ def _rings(rest, seed, rng):
     return np.c_[np.cos(t) * (1 + y), np.sin(t) * (1 + y), 0.3 * y] + 0.05 * rng.normal(size=(900, 3)), y
 
 
+def _shape(rest, seed, rng):
+    """shape NAME: clusters of shapes.py."""
+    clusters = SHAPES[rest[0]](rng)
+    return np.concatenate(clusters), np.repeat(np.arange(len(clusters)), [len(each) for each in clusters])
+
+
 def _angle(rest, seed, rng):
     """Three 3-dimensional subspaces at this angle in degrees."""
     angle = np.deg2rad(float(rest[0]))
@@ -203,10 +224,16 @@ def _shuffled(rest, seed, rng):
     return np.column_stack([rng.permutation(column) for column in x.T]), rng.permutation(y)
 
 
+def _few(rest, seed, rng):
+    """few COUNT NAME: some rows of other data."""
+    return drawn(*load(" ".join(rest[1:]), seed), int(rest[0]), rng)
+
+
 LOADERS = {
     "motion": _motion,
     "table": _table,
     "mnist": _mnist,
+    "unequal": _unequal,
     "pendigits": _pendigits,
     "faces": _faces,
     "iris": _scikit_learn("iris"),
@@ -222,10 +249,12 @@ LOADERS = {
     "moons": _moons,
     "circles": _circles,
     "rings3": _rings,
+    "shape": _shape,
     "angle": _angle,
     "sub": _sub,
     "make_motions": _make_motions,
     "noise": _noise,
     "uniform": lambda rest, seed, rng: _noise(["uniform"], seed, rng),
     "shuffled": _shuffled,
+    "few": _few,
 }

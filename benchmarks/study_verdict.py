@@ -31,8 +31,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import numpy as np
+from draws import accuracy, rounded
 from known_data import WITHOUT_CLUSTERS, leading, load, motion_names, table_names
-from study_evidence import accuracy, rounded
 
 warnings.filterwarnings("ignore")
 

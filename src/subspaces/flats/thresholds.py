@@ -49,13 +49,13 @@ MEDIAN_STEPS = 10
 MEDIAN_TOLERANCE = 0.01
 # Least noise, as a share of the size of the data. Real clusters are nearly flat: tracks of a moving body bend by the
 # perspective of the camera, and columns may be constant in some rows. A finer precision would encode that and split
-# clusters. benchmarks/study_evidence.py.
+# clusters. benchmarks/study_structure.py.
 RESOLUTION = 1e-2
 # A direction belongs to a flat if it saves each row this many nats, which needs four or five times the variance of the
 # noise. Otherwise a slowly decaying spectrum, as of curved clusters, would use nearly all columns. No kept study.
 NATS_PER_DIRECTION = 1.0
 # Flats of a larger share of the columns do not count as low-dimensional subspaces, in `cluster_dim` and in
-# selection/coding.py. No kept study.
+# selection/coding.py. The latter: benchmarks/study_structure.py.
 MAX_DIM_SHARE = 2 / 3
 # Share of the rows of a Gaussian within its reach; rows within reach of a flat are not outliers. No kept study.
 REACH = 0.999

@@ -11,6 +11,7 @@ SAMPLE_LANDMARKS = 700
 SAMPLE_NEAREST = 8
 SEARCH_STARTS = 2
 # Rows that share landmarks are not independent: for standard errors they form about this many groups.
+# benchmarks/study_kinds.py compares other numbers.
 ERROR_GROUPS = 50
 
 # --- Partition (partition.py, clustering.py) ---

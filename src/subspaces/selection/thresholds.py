@@ -5,15 +5,15 @@ Studies are scripts in benchmarks/ whose results are kept in benchmarks/results/
 """
 
 # One candidate is clearly better than another if the mean of paired differences exceeds this many standard errors.
-# study_partition, study_evidence.
+# study_partition, study_kinds.
 N_ERRORS = 2.0
 
 # --- The graph (choosing.py, search.py) ---
 # Up to this many columns the graph is one of points, and whole flats may have as many directions as they like: flats
-# fill the space, and clusters are ellipsoids. study_evidence.
+# fill the space, and clusters are ellipsoids. study_kinds, study_structure.
 FEW_COLUMNS = 5
 # From this many columns on, whitening is tried, to these powers: leading components may be common to all clusters.
-# Whole flats are described in as many principal columns; further ones add noise. study_evidence.
+# Whole flats are described in as many principal columns; further ones add noise. study_kinds, study_structure.
 MANY_COLUMNS = 20
 WHITEN = (0.5, 1.0)
 # Columns are standardised only if one of them has more than this share of the variance. study_units.
@@ -29,16 +29,16 @@ N_NEAREST_ALL = 8
 
 # --- The partition (partition.py, voting.py) ---
 # How much better separated a partition must be than that of the largest modularity if there is one set of landmarks;
-# from half of it on, several sets decide. choosing.
+# from half of it on, several sets decide. choosing, study_kinds.
 SEPARATION_MARGIN = 0.2
 # Clusterings with a larger adjusted Rand index agree; with a smaller one they need other landmarks. choosing.
 SURE_AGREEMENT = 0.8
-# Rows that a cluster and a column of a description need at least. study_evidence.
+# Rows that a cluster and a column of a description need at least. study_structure.
 LEAST_ROWS = 10
 
 # --- Flat, blobs or bent (coding.py, structure.py) ---
 # Clusters are flat if K flats reach this share of the shortening of the description by any number of flats.
-# study_evidence.
+# study_structure.
 FLAT_SHARE = 0.75
 
 # --- Number of clusters (graph_count.py) ---

@@ -34,14 +34,22 @@ def of_one_kind(clusterings: Sequence[Clustering], n_clusters: int) -> list[Clus
     if not np.isfinite([_gain(each) for each in clusterings]).all():
         return list(clusterings)
     balanced = [each.choice.balanced.separation for each in clusterings if each.choice]
-    labels = [assign(each.psi, each.spectrum, each.choice.density) for each in clusterings if each.choice]
-    table = np.array([[_separation_on(each, some, n_clusters) for each in clusterings] for some in labels])
+    labels, table = best_separated(clusterings, n_clusters)
     gains = table - balanced
     clear = [i for i, each in enumerate(gains) if clearly_positive(each)]
     if not clear:
         return [with_kind(each, "balanced") for each in clusterings]
     best = max(clear, key=lambda i: float(gains[i].mean()))
     return [with_labels(each, labels[best], float(j)) for each, j in zip(clusterings, table[best], strict=True)]
+
+
+def best_separated(clusterings: Sequence[Clustering], n_clusters: int) -> tuple[list[Labels], NDArray[np.float64]]:
+    """Labels (n,) of the best separated partition of each of m clusterings, and their separation on all graphs (m, m).
+
+    Row i has the separations of the labels i, column j those on the graphs of clustering j.
+    """
+    labels = [assign(each.psi, each.spectrum, each.choice.density) for each in clusterings if each.choice]
+    return labels, np.array([[_separation_on(each, some, n_clusters) for each in clusterings] for some in labels])
 
 
 def _separation_on(clustering: Clustering, labels: Labels, n_clusters: int) -> float:
