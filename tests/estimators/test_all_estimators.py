@@ -61,7 +61,7 @@ VARIANTS = {
 # Estimators of flats need two columns.
 NEED_TWO_COLUMNS = (FLS, LBF, SLBF, KFlats, SSC, SSSC)
 RANDOM_ROWS = np.random.default_rng(0).normal(size=(30, 4))
-LINES = make_subspaces((1, 1), 4, points_per_subspace=20, random_state=1)[0]
+LINES = make_subspaces((1, 1), 4, points_per_subspace=40, random_state=1)[0]
 
 
 def of(models):

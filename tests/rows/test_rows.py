@@ -316,11 +316,12 @@ class TestWhitener:
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     @pytest.mark.parametrize("affine", [True, False])
-    @pytest.mark.parametrize("p", [6, 100])
-    def test_flats_are_restored(self, p, affine, dtype):
+    @pytest.mark.parametrize(("p", "standardise"), [(6, False), (6, True), (100, False), (100, True)])
+    def test_flats_are_restored(self, p, standardise, affine, dtype):
         """A row lies on a flat of the prepared space if and only if it lies on the restored flat."""
-        x = low_rank_rows(200, p, min(p, 30), offset=2).astype(dtype)
-        shape = prepare(x, RowOptions(center=True, max_columns=20)).shaped_by(unit=False, whiten=0.5)
+        x = (low_rank_rows(200, p, min(p, 30), offset=2) * np.linspace(0.1, 10, p)).astype(dtype)
+        options = RowOptions(center=True, max_columns=20, standardise=standardise)
+        shape = prepare(x, options).shaped_by(unit=False, whiten=0.5)
         rows = shape(x)
         flats = random_flats(7, rows.shape[1], 3, affine=affine)
         restored = shape.restore(Flats(flats.centers.astype(dtype), flats.bases.astype(dtype)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -489,6 +489,47 @@ class TestWhitening:
     def test_other_values_are_refused(self, planes, power):
         with pytest.raises(ValueError, match=r"whiten=.* must be a number from 0 to 1"):
             FLS(2, whiten=power).fit(planes[0])
+
+
+class TestUnits:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def table(cls):
+        """Blobs whose last column has another unit and says nothing."""
+        X, y = make_blobs(300, n_features=4, centers=3, random_state=0)
+        return np.c_[X, 1e4 * noise(300, 1)], y
+
+    def test_columns_of_different_units_are_standardised(self, table):
+        X, y = table
+        model = FLS(3, random_state=0).fit(X)
+        assert model.standardise_
+        assert clustering_accuracy(y, model.labels_) > 0.95
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        # A given value is used.
+        assert not quiet(FLS(3, standardise=False, random_state=0), X).standardise_
+
+    def test_subspaces_are_not(self, fitted, counted):
+        assert not fitted.standardise_
+        assert not counted[2].standardise_
+
+    def test_labels_are_those_of_standardised_columns(self, table):
+        X, _ = table
+        model = FLS(3, standardise=True, center=True, random_state=0).fit(X)
+        before = FLS(3, standardise=False, center=True, random_state=0).fit((X - X.mean(axis=0)) / X.std(axis=0))
+        assert clustering_accuracy(before.labels_, model.labels_) > 0.99
+        # Flats are in the coordinates of X.
+        assert np.abs(model.flats_.centers[:, -1]).max() > 1e3
+
+    def test_constant_columns(self, planes):
+        X = np.c_[planes[0], np.full(len(planes[0]), 7.0)]
+        model = FLS(2, standardise=True, random_state=0).fit(X)
+        assert np.isfinite(model.transform(X)).all()
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.parametrize("value", [None, "yes", 0.5])
+    def test_other_values_are_refused(self, planes, value):
+        with pytest.raises((ValueError, TypeError), match="standardise="):
+            FLS(2, standardise=value).fit(planes[0])
 
 
 class TestPoints:

@@ -54,6 +54,8 @@ from subspaces.spectral.spectrum import Spectrum
 POSITIVE = Number(positive=True)
 ANY_NUMBER = Number(finite=False)
 COUNT = Integer(low=1)
+# Of values that divide others.
+LEAST = float(np.finfo(np.float32).tiny)
 SIGMA = OneOf((str, Text(("auto",))), ((int, float), POSITIVE))
 NEIGHBORHOOD = OneOf((str, Text(("beta2", "auto"))), ((Beta2, Mapping), Part(BETA2)), (int, COUNT))
 OUTLIERS = OneOf((bool, Flag()), (float, POSITIVE))
@@ -76,7 +78,7 @@ PREPARATION = Part(
             "directions": Optional(Array("columns", "prepared")),
             "unit": Flag(),
             "whitener": Optional(Array("prepared", "prepared")),
-            "scale": Optional(Array("columns", low=0)),
+            "scale": Optional(Array("columns", low=LEAST)),
         },
         check=_check_preparation,
     ),
@@ -225,7 +227,7 @@ CELL = Record(
         "center": Array("columns"),
         "directions": Array("columns", "columns"),
         "basis": Array("columns", "dimension"),
-        "variances": Array("dimension", low=float(np.finfo(np.float32).tiny)),
+        "variances": Array("dimension", low=LEAST),
         "noise": POSITIVE,
         "length": ANY_NUMBER,
         "overhead": ANY_NUMBER,

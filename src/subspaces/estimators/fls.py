@@ -11,14 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
-from subspaces._core.validation import (
-    check_integer,
-    check_option,
-    check_share,
-    is_auto,
-    unless_auto,
-    warn_if_empty,
-)
+from subspaces._core.validation import check_integer, check_option, check_share, is_auto, unless_auto, warn_if_empty
 from subspaces.estimators._base import SpectralClusterer
 from subspaces.estimators._models import SubspaceModel, build_model
 from subspaces.features.psi import compute_psi, leading_vectors
@@ -334,14 +327,8 @@ class FLS(SpectralClusterer):
         # Whole flats are fitted to plain rows, a graph to whitened ones.
         by_graph = found.best.partition.flats is None
         clustered = replace(model.preparation, unit=False).shaped(plain) if by_graph else plain
-        evidence = gather(
-            feed.rows,
-            labels,
-            setting.n_clusters,
-            rng=feed.rng,
-            clustered=clustered,
-            landmarks=fitted.get("agreement_"),
-        )
+        landmarks = fitted.get("agreement_")
+        evidence = gather(feed.rows, labels, setting.n_clusters, rng=feed.rng, clustered=clustered, landmarks=landmarks)
         return self._fitted(
             feed,
             model,
