@@ -14,6 +14,7 @@ from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_option, check_share, is_auto, unless_auto, warn_if_empty
 from subspaces.estimators._base import SpectralClusterer
 from subspaces.estimators._models import SubspaceModel, build_model
+from subspaces.estimators._verdict import verdict_of
 from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import Beta2
@@ -24,13 +25,12 @@ from subspaces.selection.choosing import choose, landmark_count
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
-from subspaces.selection.evidence import gather
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.structure import prefer_whole_flats
 from subspaces.selection.thresholds import DIMS, N_NEAREST
 from subspaces.selection.units import has_own_units
-from subspaces.selection.verdict import Verdict, judge
+from subspaces.selection.verdict import Verdict
 
 
 class FLS(SpectralClusterer):
@@ -309,9 +309,9 @@ class FLS(SpectralClusterer):
         """How rows are centred, scaled and projected; without a feed, whether they are scaled is not decided."""
         dim: int | None = unless_auto(self.subspace_dim)
         options = RowOptions.for_dimension(dim, center=self.center, max_columns=self.max_columns)
-        if not is_auto(self.standardise):
-            return replace(options, standardise=bool(self.standardise))
-        return replace(options, standardise=feed is not None and has_own_units(feed.rows, feed.moments))
+        if is_auto(self.standardise):
+            return replace(options, standardise=feed is not None and has_own_units(feed.rows, feed.moments))
+        return replace(options, standardise=bool(self.standardise))
 
     def _attributes(
         self, feed: Feed, prepared: PreparedRows, setting: Setting, found: Consensus, model: SubspaceModel
@@ -324,11 +324,6 @@ class FLS(SpectralClusterer):
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
             warn_if_coin_toss(found.confidence.overall, stacklevel=4)
-        # Whole flats are fitted to plain rows, a graph to whitened ones.
-        by_graph = found.best.partition.flats is None
-        clustered = replace(model.preparation, unit=False).shaped(plain) if by_graph else plain
-        landmarks = fitted.get("agreement_")
-        evidence = gather(feed.rows, labels, setting.n_clusters, rng=feed.rng, clustered=clustered, landmarks=landmarks)
         return self._fitted(
             feed,
             model,
@@ -352,7 +347,7 @@ class FLS(SpectralClusterer):
             cluster_bases_=prepared.preparation.restore(model.clusters.flats()),
             outlier_scores_=model.clusters.scores(plain, found.labels),
             choice_=Choice((*setting.choice.decisions, *found.decisions)),
-            verdict_=judge(evidence),
+            verdict_=verdict_of(labels, found, model, plain, feed),
             **fitted,
         )
 
@@ -381,12 +376,11 @@ class FLS(SpectralClusterer):
         n_landmarks = unless_auto(self.n_landmarks) or landmark_count(n_rows)
         if not isinstance(self.landmarks, str):
             n_landmarks = len(np.asarray(self.landmarks))
-        dim: int | None = unless_auto(self.subspace_dim)
         return make_plan(
             n_rows,
             n_columns,
             n_landmarks=n_landmarks,
-            subspace_dim=max(DIMS) if dim is None else dim,
+            subspace_dim=max(DIMS) if is_auto(self.subspace_dim) else int(self.subspace_dim),
             max_columns=self._row_options().max_columns,
             n_nearest=N_NEAREST if is_auto(self.n_nearest) else self.n_nearest,  # type: ignore[arg-type]
             n_draws=1 if is_auto(self.n_draws) else int(self.n_draws),

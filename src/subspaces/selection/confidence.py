@@ -22,7 +22,7 @@ from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.limits import MAX_SPLITS, OPINION_ROWS, OPINION_STARTS
 from subspaces.selection.partition import choose_partition
-from subspaces.selection.structure import find_structure
+from subspaces.selection.structure import refit
 from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import COIN_TOSS
 from subspaces.selection.voting import matched, matching, named_opinion, opinion
@@ -47,8 +47,7 @@ def flat_confidence(draw: Clustering, rows: Array, sample: Indices, rng: np.rand
     k = draw.partition.n_clusters
     opinions = []
     for half in np.array_split(rng.permutation(sample), 2):
-        structure = find_structure(rows[half], [draw.labels[half]], k, rng, thorough=False)
-        shares = structure.clusters.shares(rows)
+        shares = refit(draw.structure, rows[half], draw.labels[half], rng).shares(rows)
         names = matching(draw.labels, shares.argmax(axis=1), k)
         opinions.append(shares[:, np.argsort(names)])
     return confidence(draw.labels, opinions, draw.inliers)

@@ -43,7 +43,7 @@ def structure_decision(structure: Structure) -> Decision:
         BENT: "K flats describe the rows clearly worse than more flats, or need many directions",
     }[structure.kind]
     if structure.kind == FLAT and not structure.share:
-        reason = "no number of flats describes the rows better than one, but K flats can be told apart"
+        reason = "no number of flats describes the rows better than one, but K flats differ"
     figures = {
         "share": structure.share,
         "spread": spread(structure.code),

@@ -58,23 +58,13 @@ class Structure:
         return coded_clusters(self.code, self.directions)
 
 
-def find_structure(
-    rows: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState, *, thorough: bool = True
-) -> Structure:
-    """What `n_clusters` clusters of rows (m, q) are, searched from labels `starts`, each (m,), and from others.
-
-    The others are labels of k-means and, if `thorough`, of local flats, of K-flats and of joined flats.
-    """
-    thorough = thorough and n_clusters <= MANY_FLATS
+def find_structure(rows: Array, starts: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Structure:
+    """What `n_clusters` clusters of rows (m, q) are, searched from labels `starts`, each (m,), and from others."""
     directions = code_directions(rows)
     columns = rows @ directions
     space = measure(columns, affine=True)
-    scales = columns.std(axis=0)
-    tried = [np.asarray(start, np.intp) for start in starts]
-    for each in (columns, columns / np.where(scales > 0, scales, 1)):
-        centers = kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]
-        tried.append(nearest_centers(each, centers).astype(np.intp))
-    if thorough:
+    tried = [*(np.asarray(start, np.intp) for start in starts), *_kmeans_starts(columns, n_clusters, rng)]
+    if n_clusters <= MANY_FLATS:
         for dim in start_dims(space.high):
             flats = best_local_flats(columns, n_clusters, dim, True, rng)
             tried.append(fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp))
@@ -82,7 +72,7 @@ def find_structure(
     one = single.length
     further: list[Code] = []
     # If flats of all these descriptions need many directions, clusters are bent.
-    if thorough and min(map(spread, codes)) <= 1:
+    if n_clusters <= MANY_FLATS and min(map(spread, codes)) <= 1:
         by_count = codes_by_count(columns, n_clusters + MORE_FLATS, affine=True, rng=rng)
         codes += [code for count, code in by_count.items() if count == n_clusters]
         further = [code for count, code in by_count.items() if count > n_clusters and is_sound(code)]
@@ -93,6 +83,32 @@ def find_structure(
         kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
     best = most_even(codes) if kind == BLOBS else codes[0]
     return Structure(kind, best, one / len(rows), shortening(codes[0], one, least), directions)
+
+
+def refit(structure: Structure, rows: Array, labels: Labels, rng: np.random.RandomState) -> CodedClusters:
+    """The clusters of a structure fitted to other rows (m, q), from their labels (m,) or anew, whichever is better.
+
+    With fewer rows than columns they stay as they are.
+    """
+    n_clusters = len(structure.code.cells)
+    columns = rows @ structure.directions
+    if len(rows) < columns.shape[1]:
+        return structure.clusters
+    starts = [np.asarray(labels, np.intp), *_kmeans_starts(columns, n_clusters, rng)]
+    codes = shortest_codes(measure(columns, affine=True), starts, n_clusters)
+    sound = [code for code in codes if is_sound(code)] or codes
+    code = most_even(sound) if structure.kind == BLOBS else min(sound, key=_length)
+    return coded_clusters(code, structure.directions)
+
+
+def _kmeans_starts(columns: Array, n_clusters: int, rng: np.random.RandomState) -> list[Indices]:
+    """Labels (m,) of rows (m, c) by k-means, of the columns as they are and standardised."""
+    scales = columns.std(axis=0)
+    found = []
+    for each in (columns, columns / np.where(scales > 0, scales, 1)):
+        centers = kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]
+        found.append(nearest_centers(each, centers).astype(np.intp))
+    return found
 
 
 def _length(code: Code) -> float:

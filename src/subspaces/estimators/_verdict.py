@@ -1,0 +1,22 @@
+"""The verdict of FLS on its own clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from subspaces._core.arrays import Array, Labels
+from subspaces.estimators._models import SubspaceModel
+from subspaces.rows.feed import Feed
+from subspaces.selection.consensus import Consensus
+from subspaces.selection.evidence import gather
+from subspaces.selection.verdict import Verdict, judge
+
+
+def verdict_of(labels: Labels, found: Consensus, model: SubspaceModel, plain: Array, feed: Feed) -> Verdict:
+    """The verdict on labels (n,) of rows `plain` (n, q) that are prepared but not scaled."""
+    # Whole flats are fitted to plain rows, a graph to whitened ones.
+    by_graph = found.best.partition.flats is None
+    clustered = replace(model.preparation, unit=False).shaped(plain) if by_graph else plain
+    landmarks = None if found.confidence is None else found.confidence.overall
+    k = found.best.partition.n_clusters
+    return judge(gather(feed.rows, labels, k, rng=feed.rng, clustered=clustered, landmarks=landmarks))
