@@ -65,6 +65,8 @@ def shortening(code: Code, one: float, least: float) -> float:
 
 def clearly_longer(code: Code, shortest: Code, *, mixed: bool = False) -> bool:
     """Whether a code of the same rows is clearly longer, compared row by row; `mixed` is as in `most_even`."""
+    if not np.isfinite(code.length):
+        return bool(np.isfinite(shortest.length))
     flats = (code.overheads.sum() - shortest.overheads.sum()) / len(code.chosen)
     rows, others = (each.mixed_lengths if mixed else each.row_lengths for each in (code, shortest))
     return clearly_positive(rows - others, offset=float(flats))

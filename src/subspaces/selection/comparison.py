@@ -21,6 +21,8 @@ def clearly_positive(differences: Floats, groups: Indices | None = None, *, offs
 
 def standard_error(differences: Floats, groups: Indices | None = None) -> float:
     """Standard error of the mean of `differences` (n,), whose rows may depend on each other within `groups` (n,)."""
+    if not np.isfinite(differences).all():
+        return np.inf
     deviations = differences - np.mean(differences)
     sums = deviations if groups is None else np.bincount(groups, weights=deviations)
     return float(np.sqrt(np.square(sums).sum())) / len(differences)
