@@ -65,7 +65,7 @@ def test_arrays_and_fewer_rows(tmp_path):
     [
         (["get"], "NAME is missing"),
         (["list", "digits"], "extra argument"),
-        (["fetch"], "there is no command 'fetch'"),
+        (["fetch"], "unknown command 'fetch'"),
         (["gett"], "did you mean get?"),
         (["get", "digts"], "did you mean digits?"),
         (["get", "digits", "--format", "xls"], "'xls' is not one of csv, npy"),

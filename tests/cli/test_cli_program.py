@@ -63,8 +63,8 @@ class TestMistakesInWords:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["nothing"], "subspaces: there is no command 'nothing'; try subspaces --help"),
-            (["fitt"], "subspaces: there is no command 'fitt'; did you mean fit?; try subspaces --help"),
+            (["nothing"], "subspaces: unknown command 'nothing'; try subspaces --help"),
+            (["fitt"], "subspaces: unknown command 'fitt'; did you mean fit?; try subspaces --help"),
             (
                 ["fit", "rows.npy", "--clustres", "3"],
                 "subspaces fit: --clustres is not an option; did you mean --clusters?; try subspaces fit --help",

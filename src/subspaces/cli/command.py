@@ -65,7 +65,7 @@ class Group(click.Group):
         """Find the command by its name."""
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing and not args[0].startswith("-"):
             known = self.list_commands(ctx)
-            ctx.fail(f"there is no command {args[0]!r}{near(args[0], known)}")
+            ctx.fail(f"unknown command {args[0]!r}{near(args[0], known)}")
         return super().resolve_command(ctx, args)
 
 

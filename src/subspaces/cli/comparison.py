@@ -46,7 +46,7 @@ class Outcome:
     residual: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
     dim: int | None = None  # of the fitted subspaces
-    not_run: str | None = None  # why there are no labels
+    not_run: str | None = None  # why the method has no labels
 
     def as_dict(self) -> dict[str, Any]:
         """All but the labels, in values that JSON can hold."""

@@ -150,13 +150,6 @@ def fit_backgrounds(space: Space, groups: Sequence[Indices]) -> list[Background]
     return found
 
 
-def fit_cell(space: Space, index: Indices) -> Cell | None:
-    """Fit a Gaussian to some of the rows; None without rows."""
-    labels = np.full(len(space.rows), -1)
-    labels[index] = 0
-    return fit_cells(space, labels, 1)[0]
-
-
 def fit_cells(space: Space, labels: Labels | Indices, n_clusters: int) -> list[Cell | None]:
     """The Gaussian of each cluster of the rows, from their labels (n,), -1 or K for none; None without rows."""
     return fit_each(space, labels[None], n_clusters)[0]

@@ -32,7 +32,7 @@ def spread(code: Code) -> float:
 
 
 def is_low_dimensional(code: Code) -> bool:
-    """Whether flats use few of the columns; with few columns in all there is no difference."""
+    """Whether flats use few of the columns; always true if the rows have few columns."""
     return code.space.rows.shape[1] <= FEW_COLUMNS or spread(code) <= MAX_DIM_SHARE
 
 

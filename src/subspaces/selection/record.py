@@ -141,7 +141,7 @@ class Choice:
             if decision.name == name:
                 return decision
         names = ", ".join(repr(decision.name) for decision in self.decisions) or "none"
-        raise KeyError(f"there is no decision {name!r}; there are: {names}")
+        raise KeyError(f"unknown decision {name!r}; known: {names}")
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Choice) else NotImplemented

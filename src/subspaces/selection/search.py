@@ -125,7 +125,7 @@ def choose_setting(
     """The best of `settings`, and all trials that led to it.
 
     A pilot on fewer rows decides the kind: linear or affine flats, points, whitening. The settings of that kind are
-    compared by hill climbing over dimensions. With one cluster there is no modularity, and the first setting is taken.
+    compared by hill climbing over dimensions. With one cluster, modularity means nothing: the first setting is taken.
     """
     if len(settings) == 1 or n_clusters == 1:
         return Search(settings[0], [], settings[0])
