@@ -9,7 +9,6 @@ by SUBSPACES_DATA.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 import warnings
@@ -20,7 +19,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from kept import opened
+from kept import opened, store
 from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import recall_score, roc_auc_score
@@ -252,7 +251,8 @@ def main(names: list[str]) -> None:
             results[part][name] = row
             shown = {key: value for key, value in row.items() if key not in ("runs", "evidence")}
             print(f"{part:10s} {name:46s} {shown}", flush=True)
-            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+            store(RESULTS, kept, None)
+        store(RESULTS, kept, part)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ Writes benchmarks/results/cluster_count_flats.json after every row.
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from kept import store
 from sklearn.datasets import load_iris, make_blobs
 
 import subspaces
@@ -108,7 +108,8 @@ def main() -> None:
             row = found(make, count, draw)
             record["results"][name][make.__name__] = row
             print(name, make.__name__, row["right"], row["found"], row["cluster_dims"][0], flush=True)
-            RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+            store(RESULTS, record, None)
+    store(RESULTS, record)
 
 
 if __name__ == "__main__":

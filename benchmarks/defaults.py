@@ -35,7 +35,7 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import numpy as np
 from default_sets import RELATIVES, DataSet, data_sets, nearest_neighbor_spectral
 from default_table import print_tables
-from kept import opened
+from kept import ALL, opened, script_source
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS
@@ -187,6 +187,8 @@ def run_tasks(options: argparse.Namespace, record: Run) -> None:
         entry["runs"].setdefault(method, {})[str(seed)] = run
         if "error" in run:
             print(f"{name}, {method}, seed {seed}: {run['error']}", flush=True)
+        if done == len(todo) and chosen == sets:
+            record["sources"] = {ALL: script_source(Path(__file__))}
         if time.monotonic() - written > SECONDS_BETWEEN_WRITES or done == len(todo):
             written = time.monotonic()
             write(options.out, record)

@@ -1,9 +1,15 @@
-"""Results that scripts store between runs."""
+"""Results that scripts store between runs, with the version of the code that made them.
+
+A result file has `sources`: for each part of it, or for "all", a hash of the files that the script imports, directly or
+not. `older` compares them with the files of today, `benchmarks/remeasure.py` runs what is older again.
+"""
 
 from __future__ import annotations
 
 import json
 import platform
+import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +17,35 @@ import numpy as np
 import sklearn
 
 import subspaces
+from subspaces.paper.reproduce.provenance import source_hash
+
+BENCHMARKS = Path(__file__).parent
+ALL = "all"
+# Script of each result file that pages show; those on a device are not run by `remeasure.py`.
+SCRIPTS = {
+    "accuracy": "accuracy.py",
+    "methods": "methods.py",
+    "choosing": "choosing.py",
+    "cluster_count_flats": "cluster_count.py",
+    "defaults": "defaults.py",
+    "defaults_relatives": "defaults.py",
+    "study_verdict": "study_verdict.py",
+    "study_bounds": "study_bounds.py",
+    "study_flats": "study_flats.py",
+    "study_graph": "study_graph.py",
+    "study_kernel": "study_kernel.py",
+    "study_methods": "study_methods.py",
+    "study_partition": "study_partition.py",
+    "study_regime": "study_regime.py",
+    "study_sigma": "study_sigma.py",
+    "products": "speed/products.py",
+    "speed": "speed/cpu.py",
+    "ssc_iteration": "speed/ssc_iteration.py",
+    "ssc_large_cpu": "ssc_large.py",
+    "ssc_large_cuda": "ssc_large.py",
+    "gpu": "speed/gpu.py",
+}
+ON_DEVICE = ("ssc_large_cuda", "gpu")
 
 
 def opened(path: Path, command: str) -> dict[str, Any]:
@@ -24,3 +59,42 @@ def opened(path: Path, command: str) -> dict[str, Any]:
         "python": platform.python_version(),
     }
     return kept
+
+
+@lru_cache(maxsize=64)
+def script_source(script: Path) -> str:
+    """Hash of the code that a script depends on."""
+    return source_hash([], [script.resolve()])
+
+
+def store(path: Path, record: dict[str, Any], part: str | None = ALL, *, indent: int | None = 1) -> None:
+    """Write results of the running script; `part` of them, or all, come from the code of today. None: not finished."""
+    if part is not None:
+        script = Path(str(sys.modules["__main__"].__file__))
+        record.setdefault("sources", {})[part] = script_source(script)
+    path.write_text(json.dumps(record, indent=indent) + "\n")
+
+
+def is_fresh(record: dict[str, Any], script: str, part: str = ALL) -> bool:
+    """Whether a part of the results, or all, comes from the code of today."""
+    return record.get("sources", {}).get(part) == script_source(BENCHMARKS / script)
+
+
+def older(name: str) -> str | None:
+    """Which results of a file come from earlier code, in words; None if there are none."""
+    path = BENCHMARKS / "results" / f"{name}.json"
+    if not path.exists():
+        return f"{name} (not measured)"
+    record, script = json.loads(path.read_text()), SCRIPTS[name]
+    parts = [part for part in record.get("sources", {}) if part != ALL]
+    if not parts:
+        return None if is_fresh(record, script) else name
+    fresh = sum(is_fresh(record, script, part) for part in parts)
+    total = max(len(parts), n_parts(record, nested=any(", " in part for part in parts)))
+    return None if fresh == total else name if not fresh else f"{name} ({total - fresh} of {total})"
+
+
+def n_parts(record: dict[str, Any], *, nested: bool) -> int:
+    """Number of results in a file: its rows, or the cells of its rows if they are measured one by one."""
+    results = record.get("results", {})
+    return sum(map(len, results.values())) if nested else len(results)

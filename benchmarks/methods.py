@@ -3,6 +3,7 @@
     python benchmarks/methods.py                        # what is missing; finished cells are kept
     python benchmarks/methods.py --methods SSC LBF --data yale   # only these, and data whose name begins so
     python benchmarks/methods.py --again ...            # measure anew
+    python benchmarks/methods.py --stale                # measure anew what earlier code measured
 
 Writes benchmarks/results/methods.json after every cell. As in the paper, faces are whitened (the two leading components
 dropped) for all methods but SSC and SSSC. Data are read from the folder named by SUBSPACES_DATA.
@@ -11,7 +12,6 @@ dropped) for all methods but SSC and SSSC. Data are read from the folder named b
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable
@@ -20,14 +20,26 @@ from typing import Any
 
 import numpy as np
 from accuracy import data_sets
-from kept import opened
+from kept import is_fresh, opened, store
 from sklearn.exceptions import ConvergenceWarning
 
 import subspaces
 from subspaces.datasets import load_yaleb
 from subspaces.metrics import clustering_accuracy
+from subspaces.show.baselines import BASELINES, Baseline, fit_baseline
 
 RESULTS = Path(__file__).parent / "results" / "methods.json"
+
+
+class Ordinary:
+    """A method of scikit-learn, fitted to a sample if there are many rows."""
+
+    def __init__(self, baseline: Baseline, n_clusters: int, seed: int) -> None:
+        self.baseline, self.n_clusters, self.seed = baseline, n_clusters, seed
+
+    def fit(self, X: Any) -> None:
+        self.labels_ = fit_baseline(self.baseline, X, self.n_clusters, self.seed).predict(X)
+
 
 METHODS: dict[str, Callable[[int, int], Any]] = {
     "LBF": lambda k, seed: subspaces.LBF(k, random_state=seed),
@@ -41,12 +53,13 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "FourierSpectralClustering": lambda k, seed: subspaces.FourierSpectralClustering(k, random_state=seed),
     "NystromSpectralClustering": lambda k, seed: subspaces.NystromSpectralClustering(k, random_state=seed),
     "KASP": lambda k, seed: subspaces.KASP(k, random_state=seed),
+    **{name: lambda k, seed, name=name: Ordinary(BASELINES[name], k, seed) for name in BASELINES},
 }
 # Time of these grows with the square of n: beyond this many rows benchmarks/ssc_large.py measures SSC on a device.
 QUADRATIC = ("SLBF", "SSC", "SSC omp", "SSC elastic_net")
 MAX_QUADRATIC_ROWS = 8000
 # Draws of real data differ in the seed of the method alone.
-REAL_DRAWS = 3
+REAL_DRAWS = 10
 SKIPPED = ("affine", "motions", "yale 38", "mnist 0123456789")
 
 
@@ -64,6 +77,7 @@ def measure(method: str, name: str) -> dict[str, Any] | None:
         started = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "Graph is not fully connected")
             model.fit(X)
         seconds = time.perf_counter() - started
         runs.append({"accuracy": round(clustering_accuracy(y, model.labels_), 4), "seconds": round(seconds, 2)})
@@ -80,20 +94,22 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--data", nargs="+", default=[""])
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--stale", action="store_true", help="also measure again what earlier code measured")
     arguments = parser.parse_args()
     for name in data_sets():
         if name.startswith(SKIPPED) or not name.startswith(tuple(arguments.data)):
             continue
         for method in arguments.methods:
             # Read anew each time: several processes may fill the same file.
-            if not arguments.again and method in kept_results().get(name, {}):
+            fresh = not arguments.stale or is_fresh(kept(), "methods.py", f"{name}, {method}")
+            if not arguments.again and fresh and method in kept_results().get(name, {}):
                 continue
             cell = measure(method, name)
             if cell is None:
                 continue
             record = kept()
             record["results"].setdefault(name, {})[method] = cell
-            RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+            store(RESULTS, record, f"{name}, {method}")
             print(f"{name:38s} {method:28s} mean {cell['mean']:.4f}  min {cell['min']:.4f}", flush=True)
 
 

@@ -8,7 +8,6 @@ On a device rows are torch tensors there. Writes benchmarks/results/ssc_large_<d
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import resource
 import time
@@ -16,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from kept import store
 from sklearn.exceptions import ConvergenceWarning
 
 from subspaces import SSC, __version__
@@ -85,7 +85,8 @@ def main() -> None:
         for solver in arguments.solvers:
             record["cells"].append(run(cell, solver, arguments.device))
             print(record["cells"][-1], flush=True)
-            out.write_text(json.dumps(record, indent=1) + "\n")
+            store(out, record, None)
+    store(out, record)
 
 
 if __name__ == "__main__":

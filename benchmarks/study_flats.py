@@ -7,11 +7,11 @@ Writes benchmarks/results/study_flats.json after every row. Data are read from t
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept import store
 
 from subspaces import LBF, KFlats
 from subspaces.datasets import load_mnist, load_yaleb, make_subspaces
@@ -62,7 +62,7 @@ def main() -> None:
             for variant, make in VARIANTS.items()
         }
         print(name, record["results"][name], flush=True)
-        RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+        store(RESULTS, record, None)
     for name, (dims, space) in MODELS.items():
         for outliers in (0.05, 0.3):
             found = []
@@ -71,7 +71,8 @@ def main() -> None:
                 found.append(LBF("auto", random_state=seed).fit(X).n_clusters_)
             record["found"][f"{name}, {outliers:.0%} outliers"] = {"true": len(dims), "found": found}
             print(name, outliers, found, flush=True)
-            RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+            store(RESULTS, record, None)
+    store(RESULTS, record)
 
 
 if __name__ == "__main__":

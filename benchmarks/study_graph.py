@@ -11,10 +11,10 @@ benchmarks/results/study_graph.json. Data are read from the folder named by SUBS
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
+from kept import store
 from scipy.sparse import csr_matrix
 
 from subspaces import SSC
@@ -71,7 +71,7 @@ def main() -> None:
         print(name, results[name], flush=True)
     record = {"command": "python benchmarks/study_graph.py", "results": results, "published faces": published_faces()}
     path = Path(__file__).parent / "results" / "study_graph.json"
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    store(path, record)
 
 
 def published_faces() -> float:

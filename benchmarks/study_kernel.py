@@ -8,11 +8,11 @@ mean over draws.
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
+from kept import store
 from study_regime import data_sets
 
 from subspaces import FLS
@@ -39,7 +39,9 @@ def main() -> None:
                 found[kernel].append(clustering_accuracy(y, labels))
         results[name] = {kernel: round(float(np.mean(each)), 4) for kernel, each in found.items()}
         print(f"{name:34s} {results[name]}", flush=True)
-        RESULTS.write_text(json.dumps({"command": "python benchmarks/study_kernel.py", "results": results}) + "\n")
+        record = {"command": "python benchmarks/study_kernel.py", "results": results}
+        store(RESULTS, record, None, indent=None)
+    store(RESULTS, record, indent=None)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ Writes benchmarks/results/study_partition.json.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
+from kept import store
 
 from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits
@@ -77,7 +77,7 @@ def main() -> None:
         results[name] = {key: [run[key] for run in runs] for key in runs[0]}
         means = {key: round(float(np.mean(values)), 4) for key, values in results[name].items()}
         print(f"{name:12s} {means}", flush=True)
-    RESULTS.write_text(json.dumps({"command": "python benchmarks/study_partition.py", "results": results}) + "\n")
+    store(RESULTS, {"command": "python benchmarks/study_partition.py", "results": results}, indent=None)
 
 
 if __name__ == "__main__":

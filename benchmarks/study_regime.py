@@ -8,10 +8,10 @@ benchmarks/results/study_regime.json: the largest modularity of each search and 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
+from kept import store
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
@@ -70,7 +70,9 @@ def main() -> None:
         runs = [study(*load(seed), n_clusters, seed) for seed in range(draws)]
         results[name] = {key: round(float(np.mean([run[key] for run in runs])), 4) for key in runs[0]}
         print(f"{name:34s} {results[name]}", flush=True)
-        RESULTS.write_text(json.dumps({"command": "python benchmarks/study_regime.py", "results": results}) + "\n")
+        record = {"command": "python benchmarks/study_regime.py", "results": results}
+        store(RESULTS, record, None, indent=None)
+    store(RESULTS, record, indent=None)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def description(draw, sample, starts, seed):
         "share": found.share,
         "spread": spread(found.code),
         "mean_dim": mean_dim(found.code),
-        "one": found.one,
+        "one": found.one.length / len(found.one.chosen),
         "nats": found.nats,
         "accuracy": draw.accuracy(found.clusters.labels(rows)),
     }

@@ -13,7 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from default_table import FLAT_METHODS, TABLE_METHODS, joined
+from kept import SCRIPTS, older
+
+from subspaces.paper.reproduce.page import OLDER
+
 ROOT = Path(__file__).parent.parent
+# Result files that the current table has read.
+READ: set[str] = set()
 
 # Name in the results, name in the table, the accuracy of FLS that the paper prints.
 ROWS = [
@@ -31,16 +38,21 @@ ROWS = [
 ]
 
 
+def kept(name: str) -> dict[str, Any]:
+    READ.add(name)
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
 def results(name: str) -> dict[str, Any]:
-    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())["results"]
+    return kept(name)["results"]
 
 
 def accuracy() -> list[str]:
-    measured = results("accuracy")
+    measured = results("defaults")
     lines = ["| data | FLS in the paper | `FLS(K)` here, mean (lowest) | draws |", "|---|---|---|---|"]
     for name, shown, paper in ROWS:
-        row = measured[name]
-        lines.append(f"| {shown} | {paper} | **{row['mean']:.3f}** ({row['min']:.3f}) | {len(row['runs'])} |")
+        found = [run["accuracy"] for run in measured[name]["runs"]["FLS"].values()]
+        lines.append(f"| {shown} | {paper} | **{sum(found) / len(found):.3f}** ({min(found):.3f}) | {len(found)} |")
     return lines
 
 
@@ -71,6 +83,57 @@ def theory() -> list[str]:
     return table(json.loads((ROOT / "benchmarks" / "paper" / "results" / "theory.json").read_text())["curves"])
 
 
+def bounds() -> list[str]:
+    record = kept("study_bounds")
+    row = record["results"]
+    given = f"{record['sigma']} | {record['landmarks']} | {row['epsilon']:g}"
+    shown = f"{row['probability']:.2f} | {row['bound of the paper']:.0e} | {row['Hoeffding']:.2g}"
+    return [
+        "| σ | D | ε | probability of an error of at least ε | 2 exp(-Dε²/4) | Hoeffding with B |",
+        "|---|---|---|---|---|---|",
+        f"| {given} | {shown} |",
+    ]
+
+
+def products() -> list[str]:
+    lines = ["| ψ | D | passes | time, ψ kept | time, ψ computed again | memory, MB | memory of the matrix, MB |"]
+    lines.append("|---" * 7 + "|")
+    cells = {(cell["map"], cell["D"], cell["psi kept"]): cell for cell in kept("products")["cells"]}
+    for (kind, width, is_kept), cell in cells.items():
+        if not is_kept:
+            continue
+        again = cells.get((kind, width, False), cell)
+        times = [cell.get("time over that of the matrix"), again.get("time over that of the matrix")]
+        if again is cell:
+            times[1] = None
+        ratios = ["–" if ratio is None else f"{ratio:.2g}" for ratio in times]
+        grams = [each["gram"]["mb"] for each in (again, cell) if "gram" in each]
+        matrix = f"{grams[0]:,.0f}" if grams else "–"
+        lines.append(
+            f"| {'Fourier' if kind == 'fourier' else kind} | {width:,} | {cell['products']['passes'] - 1} | "
+            f"{ratios[0]} | {ratios[1]} | {again['products']['mb']:.0f} | {matrix} |"
+        )
+    return lines
+
+
+def sigma_rules() -> list[str]:
+    found = kept("study_sigma")["results"]
+    shown = {
+        "(4,5,6) R^10 30%": "4, 5, 6 in R¹⁰, 30 %",
+        "MNIST 4,9": "MNIST 4, 9",
+        "MNIST 2,5,7,8,9": "MNIST 2, 5, 7, 8, 9",
+        "Extended Yale B, 8 persons": "faces",
+        "penDigits": "penDigits",
+        "mean": "mean of 16",
+    }
+    lines = [f"| sigma | {' | '.join(shown.values())} |", "|---" * (1 + len(shown)) + "|"]
+    for rule in found["affine"]["rules"]:
+        pairs = [[each["rules"][rule][name] for each in found.values()] for name in shown]
+        cells = ["; ".join(f"{score:.3f}" for score in pair) for pair in pairs]
+        lines.append(f"| {rule} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def partition() -> list[str]:
     lines = ["| data | not refined | chosen, then refined | refined, then chosen | oracle |", "|---|---|---|---|---|"]
     for name, row in results("study_partition").items():
@@ -78,10 +141,6 @@ def partition() -> list[str]:
         shown = f"MNIST {', '.join(name)}" if name.isdigit() else name
         lines.append(f"| {shown} | " + " | ".join(f"{mean:.4f}" for mean in means) + " |")
     return lines
-
-
-def paper() -> list[str]:
-    return by_column(results("study_paper"), {"affine": "affine flats", "linear": "linear flats"})
 
 
 # Data of the paper's tables, and what it prints for LBF, SSC and SSSC.
@@ -113,11 +172,18 @@ OTHERS = {
     "NystromSpectralClustering": "`Nystrom…`",
     "KASP": "`KASP`",
 }
+# Methods of scikit-learn beside ours.
+ORDINARY = {
+    "k-means": "k-means",
+    "spectral": "spectral clustering",
+    "mixture": "Gaussian mixture",
+    "hdbscan": "HDBSCAN",
+}
 
 
 def large_ssc() -> dict[str, dict[str, dict[str, Any]]]:
     """Results of SSC on a device, by data set and solver."""
-    record = json.loads((ROOT / "benchmarks" / "results" / "ssc_large_cuda.json").read_text())
+    record = kept("ssc_large_cuda")
     cells: dict[str, dict[str, dict[str, Any]]] = {}
     for cell in record["cells"]:
         name = cell["data"] if cell["data"] == "pendigits" else f"mnist {cell['data']}"
@@ -125,29 +191,44 @@ def large_ssc() -> dict[str, dict[str, dict[str, Any]]]:
     return cells
 
 
-def method_mean(name: str, method: str) -> float | None:
+def method_scores(name: str, method: str) -> tuple[float, float] | None:
+    """Mean and lowest accuracy of a method; None if it was not run."""
     cell = results("methods").get(name, {}).get(method)
     if cell is not None:
-        return float(cell["mean"])
+        return float(cell["mean"]), float(cell["min"])
     solvers = {"SSC": "admm", "SSC elastic_net": "elastic_net", "SSC omp": "omp"}
     large = large_ssc().get(name, {}).get(solvers.get(method, ""))
-    return None if large is None else float(large["accuracy"])
+    return None if large is None else (float(large["accuracy"]), float(large["accuracy"]))
+
+
+def mean_and_lowest(scores: tuple[float, float] | None) -> str:
+    return "–" if scores is None else f"{scores[0]:.3f} ({scores[1]:.3f})"
 
 
 def methods() -> list[str]:
-    lines = ["| data | FLS | LBF (paper) | SSC (paper) | SSSC (paper) |", "|---|---|---|---|---|"]
+    lines = ["| data | FLS | LBF; paper | SSC; paper | SSSC; paper |", "|---|---|---|---|---|"]
     for name, (shown, *paper) in PAPER.items():
-        means = [method_mean(name, method) for method in ("LBF", "SSC", "SSSC")]
-        cells = [f"{mean:.3f} ({printed})" for mean, printed in zip(means, paper, strict=True)]
-        lines.append(f"| {shown} | {results('accuracy')[name]['mean']:.3f} | " + " | ".join(cells) + " |")
+        scores = [method_scores(name, method) for method in ("LBF", "SSC", "SSSC")]
+        cells = [f"{mean_and_lowest(each)}; {printed}" for each, printed in zip(scores, paper, strict=True)]
+        own = results("accuracy")[name]
+        lines.append(f"| {shown} | {mean_and_lowest((own['mean'], own['min']))} | " + " | ".join(cells) + " |")
     return lines
 
 
 def others() -> list[str]:
     lines = ["| data | " + " | ".join(OTHERS.values()) + " |", "|---" * (1 + len(OTHERS)) + "|"]
     for name, (shown, *_) in PAPER.items():
-        means = [method_mean(name, method) for method in OTHERS]
-        lines.append(f"| {shown} | " + " | ".join("–" if mean is None else f"{mean:.3f}" for mean in means) + " |")
+        scores = [method_scores(name, method) for method in OTHERS]
+        lines.append(f"| {shown} | " + " | ".join(map(mean_and_lowest, scores)) + " |")
+    return lines
+
+
+def ordinary() -> list[str]:
+    lines = [f"| data | FLS | {' | '.join(ORDINARY.values())} |", "|---" * (2 + len(ORDINARY)) + "|"]
+    for name, (shown, *_) in PAPER.items():
+        own = results("accuracy")[name]
+        scores = [(own["mean"], own["min"]), *(method_scores(name, method) for method in ORDINARY)]
+        lines.append(f"| {shown} | " + " | ".join(map(mean_and_lowest, scores)) + " |")
     return lines
 
 
@@ -178,7 +259,7 @@ def graph() -> list[str]:
 
 
 def faces() -> list[str]:
-    record = json.loads((ROOT / "benchmarks" / "results" / "study_graph.json").read_text())
+    record = kept("study_graph")
     return [
         f"The recipe published for faces, on these 80 components, reaches {record['published faces']:.3f} on Yale, "
         f"8 persons; the defaults {record['results']['Yale, 8 persons']['both']:.3f}."
@@ -186,8 +267,8 @@ def faces() -> list[str]:
 
 
 def iteration() -> list[str]:
-    record = json.loads((ROOT / "benchmarks" / "results" / "ssc_iteration.json").read_text())
-    cell = json.loads((ROOT / "benchmarks" / "results" / "ssc_large_cpu.json").read_text())["cells"][0]
+    record = kept("ssc_iteration")
+    cell = kept("ssc_large_cpu")["cells"][0]
     low, high = min(record["ratios"]), max(record["ratios"])
     return [
         f"On two cores MNIST 1, 7 takes {cell['seconds']:.0f} s and {cell['peak_bytes'] / 1e6:.0f} MB "
@@ -201,28 +282,39 @@ def flats() -> list[str]:
 
 
 def counts() -> list[str]:
-    found = json.loads((ROOT / "benchmarks" / "results" / "study_flats.json").read_text())["found"]
+    found = kept("study_flats")["found"]
     lines = ["| data | clusters | found, draw by draw |", "|---|---|---|"]
     for name, row in found.items():
         lines.append(f"| {name} | {row['true']} | {', '.join(map(str, row['found']))} |")
     return lines
 
 
-def unequal() -> list[str]:
-    lines = ["| data | accuracy | balanced accuracy | lowest accuracy | agreement |", "|---|---|---|---|---|"]
-    for name, row in results("choosing")["unequal"].items():
-        lowest = min(run["accuracy"] for run in row["runs"])
-        same = sum(run["agreement"] for run in row["runs"]) / len(row["runs"])
-        lines.append(f"| {name} | {row['accuracy']:.3f} | {row['balanced_accuracy']:.3f} | {lowest:.3f} | {same:.2f} |")
+def defaults() -> list[str]:
+    """FLS and the best other method on all kinds of data."""
+    lines = [
+        "| data | draws | `FLS(K)`, mean (lowest) | best other method | its mean | difference, same draws |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, line in joined(results("defaults"), results("defaults_relatives")).items():
+        if line.part == "none":
+            continue
+        best, mean, more = line.best(TABLE_METHODS if line.part == "tables" else FLAT_METHODS)
+        other = f"{best} | {mean:.3f} | {more:+.3f}" if mean == mean else "– | – | –"
+        lines.append(f"| {name} | {len(line.runs['FLS'])} | {line.mean():.3f} ({line.lowest():.3f}) | {other} |")
     return lines
 
 
-def motions() -> list[str]:
-    lines = ["| data | points wrong, mean | median | draws without error |", "|---|---|---|---|"]
-    for name, row in results("choosing")["motions"].items():
-        wrong = sorted(run["wrong"] for run in row["runs"])
-        clean = sum(each == 0 for each in wrong)
-        lines.append(f"| {name} | {row['wrong']:.2%} | {wrong[len(wrong) // 2]:.2%} | {clean} of {len(wrong)} |")
+def verdicts() -> list[str]:
+    """How often the words of a verdict are right."""
+    from study_verdict import calibration
+
+    found = calibration(kept("study_verdict")["runs"])
+    lines = [
+        "| data | called reliable: right | right: called reliable | no clusters: called reliable |",
+        "|---|---|---|---|",
+    ]
+    for group, shares in found.items():
+        lines.append(f"| {group} | " + " | ".join(f"{part} of {whole}" for part, whole in shares) + " |")
     return lines
 
 
@@ -283,10 +375,6 @@ def numbers() -> list[str]:
         shown = ", ".join(f"`{name}`" for name in names)
         lines.append(f"| {shown} | {'; '.join(values)} | {what} | {studies} |")
     return lines
-
-
-def kept(name: str) -> dict[str, Any]:
-    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
 
 
 def speed() -> list[str]:
@@ -440,7 +528,8 @@ def which() -> list[str]:
     large = large_ssc()["mnist 0123456789"]["admm"]
     others = ("LBF", "SSC", "SSSC", *OTHERS)
     best = sum(
-        results("accuracy")[name]["mean"] >= max(method_mean(name, method) or 0 for method in others) for name in PAPER
+        results("accuracy")[name]["mean"] >= max((method_scores(name, method) or (0,))[0] for method in others)
+        for name in PAPER
     )
     lines = ["| if ... | use | time in n rows | measured |", "|---|---|---|---|"]
     rows = {
@@ -500,8 +589,8 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "docs/benchmarks.md": [accuracy, speed, gpu],
     "docs/studies.md": [
         numbers,
-        unequal,
-        motions,
+        defaults,
+        verdicts,
         count,
         outliers,
         confidence,
@@ -509,12 +598,23 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
         regime,
         kernel,
         partition,
-        paper,
+        sigma_rules,
     ],
-    "docs/theory.md": [theory],
+    "docs/theory.md": [theory, products, bounds],
     "docs/scaling.md": [speed, rows, gpu],
-    "docs/methods.md": [methods, others, flats, counts, large, iteration, faces, graph],
+    "docs/methods.md": [methods, others, ordinary, flats, counts, large, iteration, faces, graph],
 }
+
+
+def without_marks(text: str) -> str:
+    """A page without the lines that name results of earlier code, which change with every change of the code."""
+    return re.sub(rf"\n?\n[-*] ?{OLDER}[^\n]*", "", text)
+
+
+def marked(lines: list[str]) -> list[str]:
+    """A table, and below it which of the results that it shows come from earlier code."""
+    names = [words for words in map(older, sorted(READ & set(SCRIPTS))) if words]
+    return [*lines, "", f"*{OLDER} {', '.join(names)}.*"] if names else lines
 
 
 def with_tables(file: str) -> str:
@@ -522,7 +622,8 @@ def with_tables(file: str) -> str:
     text = (ROOT / file).read_text()
     for table in TABLES[file]:
         mark, end = f"<!-- {table.__name__}: made by benchmarks/tables.py -->", f"<!-- end of {table.__name__} -->"
-        body = "\n".join([mark, *table(), end])
+        READ.clear()
+        body = "\n".join([mark, *marked(table()), end])
         text = re.sub(f"{re.escape(mark)}.*?{re.escape(end)}", lambda _, body=body: body, text, flags=re.DOTALL)
     return text
 

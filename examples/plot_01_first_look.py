@@ -2,8 +2,8 @@
 A first look
 ============
 
-Rows near three intersecting planes. k-means divides space into regions around centres, so each of its clusters contains
-rows of all planes. FLS finds the planes.
+Rows near three intersecting planes. k-means divides space into regions around centres, so each of its clusters
+contains rows of all planes. FLS finds the planes.
 """
 
 # %%
@@ -21,8 +21,8 @@ from subspaces.metrics import clustering_accuracy, match_labels
 X, y = make_subspaces((2, 2, 2), 4, noise=0.02, outliers=0.0, random_state=1)
 
 # %%
-# Both methods are given the number of clusters. ``match_labels`` renames clusters after the classes they match best, so
-# that the figures can be compared.
+# Both methods are given the number of clusters. ``match_labels`` renames clusters after the classes they match
+# best, so that the figures can be compared.
 
 fls = FLS(n_clusters=3, random_state=0).fit(X)
 kmeans = KMeans(n_clusters=3, n_init=10, random_state=0).fit(X)

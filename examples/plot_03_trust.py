@@ -2,8 +2,8 @@
 Are the clusters reliable?
 ==========================
 
-Any method returns K clusters, even for pure noise. FLS checks whether other landmarks give the same clusters, and warns
-if they do not.
+Any method returns K clusters, even for pure noise. FLS checks whether other landmarks give the same clusters, and
+warns if they do not.
 """
 
 # %%

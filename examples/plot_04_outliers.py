@@ -2,8 +2,9 @@
 Outliers
 ========
 
-A third of these rows lies in no subspace. FLS computes an outlier score for each row. With ``detect_outliers=True``, it
-labels rows -1 that a background of noise explains better than any cluster. The number of outliers is not given.
+A third of these rows lies in no subspace. FLS computes an outlier score for each row. With
+``detect_outliers=True``, it labels rows -1 that a background of noise explains better than any cluster. The number
+of outliers is not given.
 """
 
 # %%
@@ -22,8 +23,8 @@ found, true = fls.labels_ == -1, y == -1
 print(f"{(found & true).sum()} of {true.sum()} outliers found, {(found & ~true).sum()} of {(~true).sum()} inliers lost")
 
 # %%
-# The score of a typical row is about one. Left: the scores of inliers and outliers. Right: the distances of all rows to
-# both planes, coloured by label.
+# The score of a typical row is about one. Left: the scores of inliers and outliers. Right: the distances of all
+# rows to both planes, coloured by label.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 bins = np.geomspace(0.1, fls.outlier_scores_.max(), 50)

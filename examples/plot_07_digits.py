@@ -2,8 +2,8 @@
 Handwritten digits, without labels
 ==================================
 
-Images of one digit differ by slant, width and stroke, which are a few directions each: they lie near a low-dimensional,
-slightly curved surface. FLS finds the ten digits without labels.
+Images of one digit differ by slant, width and stroke, which are a few directions each: they lie near a
+low-dimensional, slightly curved surface. FLS finds the ten digits without labels.
 """
 
 # %%

@@ -24,8 +24,8 @@ pipeline = make_pipeline(
 )
 
 # %%
-# How many rows should a flat be fitted to? Few rows follow the noise, many reach into other clusters. The score on rows
-# that were not used for fitting decides; the search does not use the true classes.
+# How many rows should a flat be fitted to? Few rows follow the noise, many reach into other clusters. The score on
+# rows that were not used for fitting decides; the search does not use the true classes.
 
 search = GridSearchCV(pipeline, {"fls__neighborhood": [10, 20, 40, 80, 120]}, cv=3).fit(X)
 print(search.best_params_)

@@ -2,8 +2,8 @@
 Why a few landmarks are enough
 ==============================
 
-D features approximate a kernel with an error that decreases as D to the power -1/2, independent of the number of rows.
-The paper proves this; here it is measured.
+D features approximate a kernel with an error that decreases as D to the power -1/2, independent of the number of
+rows. The paper proves this; here it is measured.
 """
 
 # %%
@@ -43,7 +43,7 @@ ax.legend()
 plt.show()
 
 # %%
-# Flats at the data need far fewer features than Fourier features, which do not depend on the data. Number of landmarks
-# needed for these rows:
+# Flats at the data need far fewer features than Fourier features, which do not depend on the data. Number of
+# landmarks needed for these rows:
 
 print(theory.landmarks_needed(X, 0.1, maps["landmark subspaces"], random_state=0))

@@ -1,17 +1,19 @@
-"""What a new user does: an empty environment, `pip install .`, a CSV, `subspaces fit`, the report in a browser.
+"""What a new user does: an empty environment, the wheel, a CSV, `subspaces fit`, the report in a browser.
 
-    python tests/fresh_install.py          # or: make fresh
+    python tests/fresh_install.py dist/subspaces-*.whl          # `make dist` builds the wheel first
 
-Needs Chromium and the package playwright here, none of which the new environment has.
+Opens the report if Chromium is installed, with the package playwright; the new environment has neither.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import venv
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -19,28 +21,48 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[1]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SECTIONS = (
-    "Evidence",
-    "Eigenvalues",
-    "Rows",
     "Clusters",
-    "Angles between clusters",
-    "Distances to the flats",
-    "Typical, borderline and unusual rows",
-    "Landmarks",
-    "Stability over seeds",
-    "Automatic choices",
+    "Picture of the rows",
+    "How far to trust it",
+    "Beside other methods",
     "Compared with known classes",
-    "Run",
+    "Typical, borderline and unusual rows",
+    "Methods and details",
 )
 
 
-def fitted(folder: Path) -> Path:
-    """The report of a run in a new environment."""
+CHECK = """
+import numpy as np
+import subspaces
+from subspaces import FLS, load
+
+assert not subspaces.__file__.startswith({root!r}), subspaces.__file__
+model = load("run")
+assert isinstance(model, FLS)
+assert np.array_equal(model.predict("digits.csv"), np.load("run/labels.npy"))
+for name in subspaces.__all__:
+    assert getattr(subspaces, name) is not None
+"""
+COMMANDS = (
+    "--version",
+    "info",
+    "data get digits",
+    "fit digits.csv -k 10 --truth truth --image-shape 8x8 --out run",
+    "predict run digits.csv --out new/labels.csv",
+)
+
+
+def fitted(folder: Path, wheel: Path) -> Path:
+    """The report of a run in an environment that has nothing but the wheel and what it requires."""
     venv.create(folder / "venv", with_pip=True)
     bin_folder = folder / "venv" / "bin"
-    subprocess.run([bin_folder / "python", "-m", "pip", "install", "--quiet", str(ROOT)], check=True)
-    for line in ("data get digits", "fit digits.csv -k 10 --truth truth --image-shape 8x8 --out run"):
-        subprocess.run([bin_folder / "subspaces", *line.split()], cwd=folder, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run = partial(subprocess.run, cwd=folder, env=environment, check=True)
+    run([bin_folder / "python", "-m", "pip", "install", "--quiet", wheel])
+    run([bin_folder / "python", "-m", "pip", "check"])
+    for line in COMMANDS:
+        run([bin_folder / "subspaces", *line.split()])
+    run([bin_folder / "python", "-c", CHECK.format(root=str(ROOT))])
     return folder / "run" / "report.html"
 
 
@@ -65,16 +87,17 @@ def looked_at(report: Path, browser: str) -> None:
     assert "10 clusters" in verdict
 
 
-def main() -> int:
+def main(wheel: Path) -> int:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        sys.stderr.write("no Chromium is installed: nothing is looked at\n")
-        return 0
     with tempfile.TemporaryDirectory() as folder:
-        looked_at(fitted(Path(folder)), browser)
-    sys.stdout.write("a fresh install clusters a CSV, and its report opens\n")
+        report = fitted(Path(folder), wheel.resolve())
+        if browser is None:
+            sys.stderr.write("no Chromium is installed: the report is not looked at\n")
+        else:
+            looked_at(report, browser)
+    sys.stdout.write(f"{wheel} installs into an empty environment, clusters a CSV, and its report opens\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path(sys.argv[1])))

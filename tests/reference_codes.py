@@ -70,28 +70,69 @@ def elastic_net_codes(Y: Array, lam: float, gamma: float | Array) -> tuple[Array
     return codes, objectives
 
 
-def omp_codes(Y: Array, n_nonzero: int, tol: float = 0.0) -> Array:
-    """Codes (n, n) by orthogonal matching pursuit, each of at most `n_nonzero` rows.
+def omp_codes(Y: Array, n_nonzero: int, tol: float = 0.0, min_rows: int = 1) -> Array:
+    """Codes (n, n) by orthogonal matching pursuit: sums of combinations of at most `n_nonzero` rows each.
 
     A step takes the row with the largest |inner product| with the residual, the first of equals, as the rows are:
-    scale them to length 1 beforehand. A code ends early when its residual has length `tol` or less, or when no row
-    has an inner product with it.
+    scale them to length 1 beforehand. A combination ends early when its residual has length `tol` or less, or when no
+    row has an inner product with it. If it has that length, and fewer than `min_rows` rows are used so far, another
+    combination of other rows is sought; it is left out if it ends with a longer residual.
     """
     n = len(Y)
     codes = np.zeros((n, n))
     for i in range(n):
-        chosen: list[int] = []
-        residual = Y[i]
-        while len(chosen) < n_nonzero and np.linalg.norm(residual) > tol:
-            # A chosen row is orthogonal to the residual up to rounding, and must not be chosen for that.
-            products = [0.0 if j == i or j in chosen else abs(Y[j] @ residual) for j in range(n)]
-            if max(products) == 0.0:
+        used = [i]
+        while True:
+            chosen: list[int] = []
+            values = np.zeros(0)
+            residual = Y[i]
+            while len(chosen) < n_nonzero and np.linalg.norm(residual) > tol:
+                # A chosen row is orthogonal to the residual up to rounding, and must not be chosen for that.
+                products = [0.0 if j in used or j in chosen else abs(Y[j] @ residual) for j in range(n)]
+                if max(products) == 0.0:
+                    break
+                chosen.append(int(np.argmax(products)))
+                values = np.linalg.lstsq(Y[chosen].T, Y[i], rcond=None)[0]
+                residual = Y[i] - values @ Y[chosen]
+            complete = np.linalg.norm(residual) <= tol
+            if complete or len(used) == 1:
+                codes[i, chosen] = values
+            used += chosen
+            if not complete or not chosen or len(used) - 1 >= min_rows:
                 break
-            chosen.append(int(np.argmax(products)))
-            values = np.linalg.lstsq(Y[chosen].T, Y[i], rcond=None)[0]
-            residual = Y[i] - values @ Y[chosen]
-            codes[i] = 0.0
-            codes[i, chosen] = values
+    return codes
+
+
+def nearest_angle_codes(Y: Array, count: int) -> Array:
+    """Codes (n, n) by thresholding: exp(-2 angle) for the `count` rows with the smallest angles, lines in either
+    direction."""
+    n = len(Y)
+    codes = np.zeros((n, n))
+    for i in range(n):
+        cosines = [abs(Y[i] @ Y[j]) / np.linalg.norm(Y[i]) / np.linalg.norm(Y[j]) if j != i else -1.0 for j in range(n)]
+        for j in sorted(range(n), key=lambda j: -cosines[j])[:count]:
+            codes[i, j] = np.exp(-2 * np.arccos(min(1.0, cosines[j])))
+    return codes
+
+
+def ridge_codes(Y: Array, lam: float) -> Array:
+    """Codes (n, n) that minimise |c|^2 + lam |y - sum_j c_j y_j|^2 without the row itself, one row after another."""
+    n = len(Y)
+    codes = np.zeros((n, n))
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        gram = lam * Y[others] @ Y[others].T + np.eye(n - 1)
+        codes[i, others] = np.linalg.solve(gram, lam * Y[others] @ Y[i])
+    return codes
+
+
+def low_rank_codes(Y: Array, tau: float, n_steps: int = 20_000) -> Array:
+    """Codes C (n, n) that minimise |C|_* + tau / 2 |Y - C Y|^2, by proximal gradient steps."""
+    step = 1 / (tau * np.linalg.norm(Y, 2) ** 2)
+    codes = np.zeros((len(Y), len(Y)))
+    for _ in range(n_steps):
+        left, values, right = np.linalg.svd(codes - step * tau * (codes @ Y - Y) @ Y.T)
+        codes = (left * np.maximum(values - step, 0)) @ right
     return codes
 
 

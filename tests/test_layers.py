@@ -35,6 +35,7 @@ ALIASES = {
     "inputs": "rows",
     "kernels": "features",
     "plots": "show",
+    "progress": "_core",
     "report": "show",
     "theory": "paper",
 }

@@ -1,6 +1,9 @@
 """Time of FLS compared with k-means and with its unavoidable matrix products, and for increasing numbers of rows.
 
-    python benchmarks/speed/cpu.py [PART ...]        parts: mnist, spectral, rows
+    SUBSPACES_DATA=folder python benchmarks/speed/cpu.py [PART ...]
+
+Parts: mnist, spectral, rows, small, landmarks, plans. `small` and `landmarks` count CPU seconds of one thread, so that
+they can be measured on a busy machine.
 
 All figures are ratios of times of one run on one machine, kept in benchmarks/results/speed.json; seconds are kept too,
 but another machine, or the same one on a busy day, has others. Nothing else should run meanwhile.
@@ -17,11 +20,17 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
+from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from kept import store
+from known_data import load
 
 from subspaces import FLS, LBF, LandmarkSpectralClustering
 from subspaces._core.threads import n_threads
@@ -38,6 +47,14 @@ ROUNDS = 5
 # Rows of the curve of time against rows: near ten subspaces of R^80.
 DIMS = (3, 4, 5, 6, 7, 3, 4, 5, 6, 7)
 N_COLUMNS = 80
+# Small data of benchmarks/known_data.py.
+SMALL_DATA = ("iris", "wine std", "cancer", "blobs10", "moons", "gauss15", "gauss50", "digits")
+# Rows before some clusters are left out, and landmarks; clusters and columns of the rows.
+LANDMARKS = [(200_000, count) for count in (1000, 4000, 16_000, 32_000)] + [(1_000_000, 4000)]
+LANDMARK_CLUSTERS = 5
+LANDMARK_COLUMNS = 20
+# Parts that use one thread, however many there are.
+ONE_THREAD = ("small", "landmarks")
 
 
 def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -184,6 +201,82 @@ def rows(sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000, 10_000_000)) -> d
     return {"ratios": ratios, "runs": found}
 
 
+def small() -> dict[str, Any]:
+    """CPU seconds of FLS over those of scikit-learn's spectral clustering of nearest neighbours, on small data."""
+    found: dict[str, Any] = {}
+    with threadpool_limits(1):
+        for name in SMALL_DATA:
+            X, y = load(name, 0)
+            k = len(np.unique(y[y >= 0]))
+            fits = {
+                "fls": partial(FLS, k),
+                "spectral": partial(SpectralClustering, k, affinity="nearest_neighbors"),
+            }
+            times: dict[str, list[float]] = {each: [] for each in fits}
+            for seed in range(ROUNDS):
+                for each, make in fits.items():
+                    spent, _ = cpu_seconds(partial(make(random_state=seed).fit, X))
+                    times[each].append(spent)
+            ours, theirs = (float(np.median(times[each])) for each in fits)
+            found[name] = {
+                "rows": list(X.shape),
+                "clusters": k,
+                "cpu_seconds": ours,
+                "over_spectral_clustering": ours / theirs,
+            }
+    return found
+
+
+def landmarks() -> dict[str, Any]:
+    """CPU seconds and peak memory of a fit with many landmarks, and the time over rows times landmarks."""
+    found: dict[str, Any] = {}
+    for n, count in LANDMARKS:
+        command = [sys.executable, __file__, "--landmarks", str(n), str(count)]
+        found[f"{n} {count}"] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        print(json.dumps({f"{n} {count}": found[f"{n} {count}"]}), file=sys.stderr, flush=True)
+    return found
+
+
+def many_landmarks(n_rows: int, n_landmarks: int) -> dict[str, Any]:
+    """One such fit, of some clusters and columns of `union_block`."""
+    rows, labels = union_block(0, n_rows)
+    keep = labels < LANDMARK_CLUSTERS
+    rows, labels = np.ascontiguousarray(rows[keep, :LANDMARK_COLUMNS]), labels[keep]
+    model = FLS(LANDMARK_CLUSTERS, n_landmarks=n_landmarks, subspace_dim=3, n_draws=1, random_state=0)
+    with threadpool_limits(1):
+        spent, model = cpu_seconds(lambda: model.fit(rows))
+    return {
+        "rows": len(rows),
+        "cpu_seconds": spent,
+        "nanoseconds_per_row_and_landmark": 1e9 * spent / len(rows) / n_landmarks,
+        "peak_mb": peak_memory(),
+        "accuracy": clustering_accuracy(labels, np.asarray(model.labels_)),
+    }
+
+
+def plans() -> dict[str, Any]:
+    """Time that `FLS.plan` estimates over the time that the fit takes."""
+    found: dict[str, Any] = {}
+    for n in (200, 1000, 5000, 20_000, 100_000, 400_000):
+        rows, _ = union_block(0, n)
+        spent, _ = seconds(lambda rows=rows: FLS(len(DIMS), random_state=0).fit(rows))
+        found[str(n)] = {"seconds": spent, "plan_over_fit": FLS(len(DIMS)).plan(*rows.shape).seconds / spent}
+    return found
+
+
+def cpu_seconds(function: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds of a call, and its result."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def peak_memory() -> float:
+    """Peak memory of this process in MB; not by getrusage, which includes the process that started it."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmHWM"].split()[0]) / 1000
+
+
 def one(how: str, path: Path) -> dict[str, Any]:
     """Run one fit in a separate process and measure its memory."""
     truth = np.load(path.parent / "truth.npy", mmap_mode="r")
@@ -195,35 +288,45 @@ def one(how: str, path: Path) -> dict[str, Any]:
         X = open_rows(X, memory_limit="1GB", labels=path.with_suffix(".labels.npy"))
     model = FLS(len(DIMS), random_state=0).fit(X)
     spent = time.perf_counter() - start
-    # Not getrusage, which tells of the process that started this one too.
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    peak = int(status["VmHWM"].split()[0]) / 1000
     accuracy = clustering_accuracy(np.asarray(truth), np.asarray(model.labels_))
-    return {"seconds": spent, "row_microseconds": 1e6 * spent / len(truth), "peak_mb": peak, "accuracy": accuracy}
+    row = 1e6 * spent / len(truth)
+    return {"seconds": spent, "row_microseconds": row, "peak_mb": peak_memory(), "accuracy": accuracy}
 
 
-PARTS: dict[str, Callable[[], dict[str, Any]]] = {"mnist": mnist, "spectral": spectral, "rows": rows}
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "mnist": mnist,
+    "spectral": spectral,
+    "rows": rows,
+    "small": small,
+    "landmarks": landmarks,
+    "plans": plans,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"which of {', '.join(PARTS)}; all of them by default")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--landmarks", nargs=2, type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.one:
         print(json.dumps(one(arguments.one[0], Path(arguments.one[1]))))
+        return
+    if arguments.landmarks:
+        print(json.dumps(many_landmarks(*arguments.landmarks)))
         return
     unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
         parser.error(f"no part {unknown[0]!r}: give some of {', '.join(PARTS)}")
     known = json.loads(OUT.read_text()) if OUT.exists() else {}
     known["command"] = "python benchmarks/speed/cpu.py"
-    known["threads"] = n_threads()
     for part in arguments.parts or PARTS:
+        if part not in ONE_THREAD:
+            known["threads"] = n_threads()
         known[part] = PARTS[part]()
         print(json.dumps({part: known[part]}, indent=1), flush=True)
-        OUT.write_text(json.dumps(known, indent=1) + "\n")
+        store(OUT, known, part)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from kept import store
 
 from subspaces import FLS, LBF, SSSC, open_rows
 from subspaces.datasets import load_mnist
@@ -178,8 +182,9 @@ def main() -> None:
     for part in arguments.parts:
         found[part] = runs[part]()
         print(json.dumps({part: found[part]}), flush=True)
-        arguments.out.write_text(json.dumps(found, indent=1) + "\n")
+        store(arguments.out, found, None)
         torch.cuda.empty_cache()
+    store(arguments.out, found)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,14 @@ from __future__ import annotations
 import json
 import resource
 import statistics
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from kept import store
 
 from subspaces import __version__
 from subspaces._core.arrays import unit_rows
@@ -70,7 +74,7 @@ def main() -> None:
     }
     print(json.dumps(record, indent=1))
     path = Path(__file__).parents[1] / "results" / "ssc_iteration.json"
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    store(path, record)
 
 
 if __name__ == "__main__":

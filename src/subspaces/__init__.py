@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         kernels,
         metrics,
         plots,
+        progress,
         report,
         rows,
         selection,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from subspaces.estimators.sssc import SSSC
     from subspaces.flats.flats import Flats
     from subspaces.flats.neighborhoods import Beta2
+    from subspaces.rows import open_rows
+    from subspaces.saving import load
 
 __version__ = "0.2.0"
 __all__ = [
@@ -57,6 +60,7 @@ __all__ = [
     "metrics",
     "open_rows",
     "plots",
+    "progress",
     "report",
     "rows",
     "selection",
@@ -89,6 +93,7 @@ _MODULES = (
     "kernels",
     "metrics",
     "plots",
+    "progress",
     "report",
     "rows",
     "selection",

@@ -7,6 +7,7 @@ that is not the result, and results that are complete.
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -33,11 +34,18 @@ def empty_folder(tmp_path, monkeypatch):
     assert list(temporary.iterdir()) == []
 
 
-def refused(arguments, capsys, message=""):
-    """Run a command that must end with exit code 2, one line with `message`, and no change; returns the line."""
+def refused(arguments, capsys, message="", *, may_keep=False):
+    """Run a command that must end with exit code 2, one line with `message`, and no change; returns the line.
+
+    With `may_keep`, complete results may be left in a folder that the line names.
+    """
     before = snapshot(Path.cwd())
     capsys.readouterr()
-    code = cli.main(arguments)
+    return check_refused(arguments, cli.main(arguments), before, capsys, message, may_keep=may_keep)
+
+
+def check_refused(arguments, code, before, capsys, message, *, may_keep):
+    """Check how a command ended that was refused; `before` is what the folder held."""
     captured = capsys.readouterr()
     case = f"{arguments}: {code}: {captured.err}"
     assert code == 2, case
@@ -47,8 +55,22 @@ def refused(arguments, capsys, message=""):
     assert captured.err.count("\n") == 1, case
     assert len(captured.err.strip()) > len("subspaces: "), case
     assert message in captured.err, case
-    assert snapshot(Path.cwd()) == before, case
+    after = snapshot(Path.cwd())
+    kept = kept_folder(captured.err)
+    if kept is not None:
+        assert may_keep, case
+        name = os.path.relpath(kept, Path.cwd())
+        assert len(np.load(kept / "labels.npy")) == 30, case
+        assert not any(path.name.startswith(".") for path in kept.iterdir()), case
+        after = {path: content for path, content in after.items() if not path.startswith(name)}
+    assert after == before, case
     return captured.err
+
+
+def kept_folder(line):
+    """The folder in which results are kept, as an error tells; None if there is none."""
+    found = re.search(r"the results are kept in (.*)$", line.strip())
+    return None if found is None else Path(found[1])
 
 
 def done(arguments, capsys, *, out=None):

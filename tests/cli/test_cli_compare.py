@@ -5,6 +5,7 @@ import json
 
 from subspaces import cli
 from subspaces.metrics import clustering_accuracy
+from subspaces.show.baselines import BASELINES
 
 
 def test_methods_side_by_side(made, tmp_path, capsys):
@@ -22,7 +23,9 @@ def test_methods_side_by_side(made, tmp_path, capsys):
     }
     document = json.loads((tmp_path / "side" / "comparison.json").read_text())
     found = {entry["method"]: entry for entry in document["methods"]}
-    assert list(found) == ["fls", "lbf", "kasp"]
+    assert list(found) == ["fls", "lbf", "kasp", *BASELINES]
+    assert all(found[name]["not_run"] is None for name in BASELINES)
+    assert found["k-means"]["n_clusters"] == found["spectral"]["n_clusters"] == found["mixture"]["n_clusters"] == 2
     with (tmp_path / "side" / "labels.csv").open() as stream:
         labels = [int(row["fls"]) for row in csv.DictReader(stream)]
     assert found["fls"]["accuracy"] == clustering_accuracy(y, labels) > 0.95
@@ -40,6 +43,8 @@ def test_a_method_that_cannot_run_is_reported_and_others_run(made, capsys):
     printed = {entry["method"]: entry["not_run"] for entry in document["methods"]}
     assert printed["fls"] is None
     assert "needs the number of clusters" in printed["ssc"]
+    assert "needs the number of clusters" in printed["k-means"]
+    assert printed["hdbscan"] is None
 
 
 def test_slow_ones_of_all_methods_are_skipped(made, capsys, monkeypatch):
@@ -71,3 +76,27 @@ def test_a_bug_in_one_method_is_reported_as_a_bug(made, capsys, monkeypatch):
     folder, _, _ = made
     assert cli.main(["compare", str(folder / "rows.csv"), "-k", "2", "--drop", "kind", "--methods", "fls,kasp"]) == 70
     assert "internal error, ValueError" in capsys.readouterr().err
+
+
+def test_ordinary_methods_are_fitted_to_a_sample_of_many_rows(made, capsys, monkeypatch):
+    from dataclasses import replace
+
+    folder, _, _ = made
+    monkeypatch.setitem(BASELINES, "spectral", replace(BASELINES["spectral"], most_rows=40))
+    words = ["compare", str(folder / "rows.csv"), "-k", "2", "--truth", "kind", "--methods", "lbf", "--json"]
+    assert cli.main(words) == 0
+    found = {entry["method"]: entry for entry in json.loads(capsys.readouterr().out)["methods"]}
+    assert found["spectral"]["n_fitted"] == 40
+    assert found["hdbscan"]["n_fitted"] is None
+    assert 0.4 < found["spectral"]["accuracy"] <= 1
+
+
+def test_a_method_that_finds_no_clusters_is_reported(tmp_path, capsys):
+    import numpy as np
+
+    np.savetxt(tmp_path / "rows.csv", np.random.default_rng(0).normal(size=(60, 8)), delimiter=",")
+    words = ["compare", str(tmp_path / "rows.csv"), "-k", "2", "--methods", "lbf", "--json"]
+    assert cli.main(words) == 0
+    found = {entry["method"]: entry for entry in json.loads(capsys.readouterr().out)["methods"]}
+    assert found["hdbscan"]["not_run"] == "found no clusters: all rows are noise"
+    assert found["mixture"]["not_run"] is None

@@ -25,7 +25,7 @@ def test_bash_accepts_the_script(capsys):
     [
         ("subspaces f", {"plain,fit"}),
         ("subspaces fit --wh", {"plain,--whiten", "plain,--whiten-drop"}),
-        ("subspaces fit rows.csv --method l", {"plain,lbf", "plain,landmark"}),
+        ("subspaces fit rows.csv --method l", {"plain,lbf", "plain,landmark", "plain,lsr", "plain,lrsc"}),
         ("subspaces fit rows.csv --missing ", {"plain,error", "plain,drop", "plain,mean"}),
         ("subspaces fit ro", {"file,ro"}),
         ("subspaces report r", {"dir,r"}),

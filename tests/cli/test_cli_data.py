@@ -2,11 +2,13 @@
 
 import csv
 import json
+import shlex
 
 import numpy as np
 import pytest
 
 from subspaces import cli
+from subspaces.cli.data_sets import DATA_SETS
 from subspaces.datasets import make_subspaces
 
 
@@ -41,7 +43,7 @@ def test_the_file_can_be_fitted(tmp_path, monkeypatch, capsys):
     words = ["--set", "dims=1,2", "--set", "ambient_dim=5", "--set", "points_per_subspace=30", "--seed", "4"]
     assert cli.main(["data", "get", "subspaces", *words]) == 0
     line = capsys.readouterr().out.splitlines()[-1]
-    assert line == "subspaces fit subspaces.csv -k 3 --truth truth"
+    assert line == "subspaces fit subspaces.csv -k 2 --truth truth"
     with (tmp_path / "subspaces.csv").open() as stream:
         lines = list(csv.reader(stream))
     X, y = make_subspaces((1, 2), 5, points_per_subspace=30, random_state=4)
@@ -72,14 +74,32 @@ def test_arrays_and_fewer_rows(tmp_path):
         (["get", "digits", "--set", "dims=3"], "no such parameter"),
         (["get", "subspaces", "--set", "dims=0"], "dims"),
         (["get", "subspaces", "--set", "dims=x"], "dims"),
-        (["get", "digits", "--out", "nowhere"], "is not a folder"),
+        (["get", "digits", "--out", "file"], "is a file"),
     ],
 )
 def test_mistakes(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
     assert cli.main(["data", *words]) == 2
     assert message in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_suggested_command_suits_few_rows_and_a_new_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["data", "get", "digits", "--rows", "6", "--out", "new folder"]) == 0
+    words = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    assert words[:3] == ["subspaces", "fit", "new folder/digits.csv"]
+    with (tmp_path / "new folder" / "digits.csv").open() as stream:
+        classes = {line["truth"] for line in csv.DictReader(stream)}
+    assert words[words.index("-k") + 1] == str(len(classes))
+    assert cli.main([*words[1:], "--out", "labels.npy"]) == 0
+
+
+def test_faces_are_projected_only_if_there_are_enough():
+    rows = np.zeros((82, 2016))
+    assert "--pca" not in DATA_SETS["yaleb"].options(rows, np.zeros(82))
+    assert "--pca" in DATA_SETS["yaleb"].options(np.zeros((83, 2016)), np.zeros(83))
 
 
 def test_without_a_command_it_prints_help(capsys):

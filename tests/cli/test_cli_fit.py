@@ -2,10 +2,12 @@
 
 import io
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import write_csv
 from sklearn.datasets import load_digits
 
 from subspaces import cli, load
@@ -32,7 +34,7 @@ class TestRunFolder:
         dims = json.loads(Path("run/run.json").read_text())["fit"]["dimensions"]
         start = 1 + next(i for i, line in enumerate(printed) if line.split()[:1] == ["cluster"])
         shown = [line.split() for line in printed[start:] if line.strip()[:1] in ("0", "1", "2")][:3]
-        assert [int(words[-1]) for words in shown] == dims
+        assert [int(words[3]) for words in shown] == dims
         model = load("run")
         assert getattr(model, "cluster_dims_", np.full(3, model.subspace_dim_)).tolist() == dims
         assert [each["dim"] for each in describe(model, images.data[:240], n_stability=0).data["clusters"]] == dims
@@ -48,12 +50,21 @@ class TestRunFolder:
         labels = np.load(folder / "labels.npy")
         assert clustering_accuracy(y, labels) > 0.95
         lines = (folder / "labels.csv").read_text().splitlines()
-        assert lines[0] == "row,label,confidence"
+        assert lines[0] == "row,label,confidence,outlier_score"
+        scores = np.array([float(line.split(",")[3]) for line in lines[1:]])
+        np.testing.assert_allclose(scores, load(folder).outlier_scores_, atol=1e-4)
+        summary = json.loads((folder / "run.json").read_text())["fit"]["outlier_scores"]
+        np.testing.assert_allclose(summary, np.percentile(scores, (25, 50, 75, 100)), atol=1e-4)
         assert [int(line.split(",")[1]) for line in lines[1:]] == labels.tolist()
         assert [int(line.split(",")[0]) for line in lines[1:]] == list(range(len(X)))
         assert np.array_equal(load(folder).predict("rows.csv"), labels)
         assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
         assert "against the truth: accuracy" in captured.out
+        # The terminal and run.json say what makes clusters different, as the page does.
+        words = json.loads((folder / "run.json").read_text())["fit"]["profiles"]
+        assert len(words) == 2
+        assert "what makes it different" in captured.out
+        assert all(each in captured.out and each in (folder / "report.html").read_text() for each in words)
         assert str(folder / "report.html") in captured.out
 
     @pytest.mark.parametrize("method", ["fls", "kflats"])
@@ -333,7 +344,12 @@ class TestOutput:
         assert cli.main(["fit", "rows.npy", "-k", "2", "--method", "kasp", "--dry-run"]) == 0
         assert "120 rows of 8 columns; KASP" in capsys.readouterr().out
         assert cli.main(["fit", "rows.npy", "-k", "2", "--dry-run", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["plan"]["n_rows"] == 120
+        document = json.loads(capsys.readouterr().out)
+        assert document["plan"]["n_rows"] == 120
+        assert document["report_seconds"] > document["seconds"]
+        assert "the report takes up to" in document["text"]
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--dry-run", "--no-report"]) == 0
+        assert "the report takes" not in capsys.readouterr().out
         assert names(tmp_path) == {"rows.csv", "rows.npy"}
 
 
@@ -380,7 +396,7 @@ class Page:
     """A report without content."""
 
     def __init__(self):
-        self.data = {"verdict": {}}
+        self.data = {"verdict": {}, "warnings": [], "profiles": []}
 
     def to_html(self):
         return "<!doctype html>"
@@ -396,7 +412,7 @@ class Page:
         ["rows.npy", "-k", "2", "--dim", "80"],
         ["rows.npy", "-k", "2", "--memory-limit", "much"],
         ["rows.npy", "-k", "2", "--out", "rows.npy"],
-        ["rows.npy", "-k", "2", "--out", "no/such/folder/labels.npy"],
+        ["rows.npy", "-k", "2", "--out", "rows.npy/labels.npy"],
         ["rows.npy", "-k", "2", "--device", "nowhere"],
         ["text.npy", "-k", "2"],
         ["text.csv", "-k", "2"],
@@ -415,3 +431,83 @@ def test_mistakes_are_one_line(rows, tmp_path, monkeypatch, capsys, arguments):
     assert captured.err.count("\n") == 1
     assert "Traceback" not in captured.err
     assert sorted(tmp_path.iterdir()) == before
+
+
+class TestLabelsOnStdout:
+    def test_csv_on_stdout_and_the_summary_on_stderr(self, rows, tmp_path, capsys):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "-"]) == 0
+        printed = capsys.readouterr()
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "labels.csv", "-q"]) == 0
+        assert printed.out == (tmp_path / "labels.csv").read_text()
+        assert "2 clusters of 120 rows" in printed.err
+        assert not (tmp_path / "-").exists()
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "-", "-q"]) == 0
+        assert capsys.readouterr().err == ""
+
+    def test_json_has_the_labels(self, rows, capsys):
+        assert cli.main(["fit", "rows.npy", "-k", "2", "--out", "-", "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert len(document["labels"]) == 120
+        assert set(document["labels"]) == {0, 1}
+        assert document["out"] == "-"
+
+
+def test_outliers_may_have_a_name_in_the_truth(rows, capsys):
+    X, y = rows
+    write_csv(Path("named.csv"), X, "abcdefgh", ["Outlier" if i < 12 else f"class {c}" for i, c in enumerate(y)])
+    assert cli.main(["fit", "named.csv", "-k", "2", "--truth", "kind", "--out", "run", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["scores"]["accuracy"] > 0.95
+    assert "12 of 120 rows have the true class 'Outlier': scores leave them out" in printed.err
+
+
+def test_a_comma_in_the_name_of_a_column(rows):
+    write_csv(Path("commas.csv"), rows[0], ["a", "b, in mm", *"cdefgh"])
+    assert (
+        cli.main(["fit", "commas.csv", "-k", "2", "--columns", 'c, "b, in mm",d', "--out", "run", "--no-report"]) == 0
+    )
+    assert json.loads(Path("run/run.json").read_text())["rows"]["columns"] == ["c", "b, in mm", "d"]
+    assert cli.main(["fit", "--again", "run", "--out", "again", "--no-report"]) == 0
+
+
+@pytest.mark.parametrize("word", ["--standardize", "--standardise"])
+def test_both_spellings(rows, word):
+    assert cli.main(["fit", "rows.csv", "-k", "2", word, "--out", "run", "--no-report"]) == 0
+    assert json.loads(Path("run/run.json").read_text())["options"]["standardise"] is True
+    Path("options.toml").write_text("no-standardize = true\nclusters = 2\n")
+    assert cli.main(["fit", "rows.csv", "--config", "options.toml", "--out", "other", "--no-report"]) == 0
+    assert json.loads(Path("other/run.json").read_text())["options"]["standardise"] is False
+
+
+def test_a_suggestion_ends_with_its_question_mark(rows, capsys):
+    assert cli.main(["fit", "rows.csv", "--columns", "xx1", "--out", "run"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith("?")
+
+
+class TestScales:
+    @pytest.fixture
+    def table(self, rows):
+        X = rows[0] * np.r_[1000.0, np.ones(7)]
+        write_csv(Path("scales.csv"), X, ["weight, in g", *"bcdefgh"])
+
+    @pytest.mark.parametrize("options", [["--method", "kflats"], ["--pca", "3", "--method", "kflats"]])
+    def test_columns_that_decide_alone_are_named(self, table, capsys, options):
+        assert cli.main(["fit", "scales.csv", "-k", "2", "--out", "labels.csv", *options]) == 0
+        (line,) = [line for line in capsys.readouterr().err.splitlines() if "variance" in line]
+        assert "column 'weight, in g' of 8 has 99.9% of the variance" in line
+        assert "--standardise" in line
+
+    @pytest.mark.parametrize("options", [["--standardise"], ["--no-standardise"], ["--standardise", "--pca", "3"]])
+    def test_there_is_no_warning_if_the_user_has_decided(self, table, capsys, options):
+        words = ["fit", "scales.csv", "-k", "2", "--out", "labels.csv", "--method", "kflats", *options]
+        assert cli.main(words) == 0
+        assert "variance" not in capsys.readouterr().err
+
+
+def test_a_column_that_numbers_the_rows_can_be_dropped_as_the_warning_says(rows, capsys):
+    write_csv(Path("numbered.csv"), np.column_stack([np.arange(120), rows[0]]), ["no, of row", *"abcdefgh"])
+    assert cli.main(["fit", "numbered.csv", "-k", "2", "--out", "labels.npy"]) == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "numbers the rows" in line]
+    words = shlex.split(line.partition(" by ")[2])
+    assert cli.main(["fit", "numbered.csv", "-k", "2", "--out", "other.npy", *words]) == 0
+    assert "numbers the rows" not in capsys.readouterr().err

@@ -40,24 +40,23 @@ def failing(error, real, after=0, times=10**6):
 
 class TestFullDisk:
     @pytest.mark.parametrize("out", ["run", "labels.npy", "labels.csv"])
-    @pytest.mark.parametrize("call", ["replace", "fsync", "mkdir", "chmod"])
-    @pytest.mark.parametrize("after", [0, 1, 2])
-    def test_nothing_is_left(self, out, call, after, capsys, monkeypatch):
-        # A run makes one folder, and labels alone are written twice: later calls do not happen.
-        calls = {"mkdir": 1, "fsync": 9 if out == "run" else 2}.get(call, 9)
+    @pytest.mark.parametrize("call", ["replace", "fsync", "mkdir", "chmod", "link"])
+    @pytest.mark.parametrize("after", range(4))
+    @pytest.mark.parametrize("force", [False, True])
+    def test_results_are_complete_or_kept(self, out, call, after, force, capsys, monkeypatch):
+        if force:
+            done([*FIT, out], capsys, out=out)
+        before = snapshot(Path.cwd())
         with monkeypatch.context() as patch:
             patch.setattr(os, call, failing(FULL, getattr(os, call), after))
-            if after < calls:
-                refused([*FIT, out], capsys, "the disk is full: free some space")
-            else:
-                done([*FIT, out], capsys, out=out)
-
-    @pytest.mark.parametrize("at", range(6))
-    def test_old_results_are_kept(self, at, capsys, monkeypatch):
-        done([*FIT, "run"], capsys, out="run")
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "replace", failing(FULL, os.replace, at, 1))
-            refused([*FIT, "run", "--force"], capsys, "the disk is full")
+            code = cli.main([*FIT, out, "--force"])
+        if code == 0:
+            hostile.check_complete(Path(out))
+            assert {name.split("/")[0] for name in snapshot(Path.cwd())} == {"rows.npy", out}
+            return
+        line = hostile.check_refused(FIT, code, before, capsys, "the disk is full: free some space", may_keep=True)
+        # The first call writes the labels, or makes the folder for them.
+        assert (hostile.kept_folder(line) is not None) == (after > 0)
 
 
 class TestMemory:
@@ -65,6 +64,19 @@ class TestMemory:
     def test_too_little_of_it_in_a_fit(self, error, capsys, monkeypatch):
         monkeypatch.setattr(KASP, "fit", failing(error, None))
         refused([*FIT, "run"], capsys, "there is not enough memory")
+
+
+class TestThreads:
+    @pytest.mark.parametrize("method", ["fls", "ssc"])
+    def test_too_few_of_them(self, method, capsys, monkeypatch):
+        def start(self):
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr("threading.Thread.start", start)
+        monkeypatch.setattr("subspaces._core.threads.n_threads", lambda: 2)
+        monkeypatch.setattr("subspaces.self_expression.base.n_threads", lambda: 2)
+        line = ["fit", "rows.npy", "-k", "2", "--method", method, "--no-report", "--out", "run"]
+        refused(line, capsys, "starts no more threads")
 
 
 class TestBugs:

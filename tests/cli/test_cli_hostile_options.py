@@ -254,6 +254,16 @@ class TestConfigurations:
         refused(["report", "old"], capsys, "run.json")
         refused(["predict", "old", "rows.npy"], capsys, "run.json")
 
+    @pytest.mark.parametrize("entry", [{"data": 5}, {"data": [5]}, {"data": "x"}, {"data": [{}]}, {"environment": [1]}])
+    def test_entries_of_a_run_that_have_another_type(self, entry, capsys):
+        np.save("rows.npy", ROWS)
+        done(["fit", "rows.npy", *QUICK, "--out", "old", "--no-report"], capsys, out="old")
+        path = Path("old/run.json")
+        path.write_text(json.dumps({**json.loads(path.read_text()), **entry}))
+        message = f"{next(iter(entry))} has another type; fit again"
+        refused(["fit", "--again", "old", "--out", "run"], capsys, message)
+        refused(["report", "old"], capsys, message)
+
     @pytest.mark.parametrize("name", TOMLS)
     def test_tomls(self, name, capsys):
         Path("options.toml").write_text(TOMLS[name])
@@ -295,7 +305,9 @@ class TestOtherCommands:
         if command[0] == "choose":
             assert found["n_clusters"] == 1
         else:
-            assert {each["method"]: each["not_run"] for each in found["methods"]} == {"kasp": None, "lbf": None}
+            failed = {each["method"]: each["not_run"] for each in found["methods"]}
+            assert failed.pop("hdbscan") in (None, "found no clusters: all rows are noise")
+            assert failed == dict.fromkeys(("kasp", "lbf", "k-means", "spectral", "mixture"))
 
     @pytest.mark.parametrize(
         "arguments",

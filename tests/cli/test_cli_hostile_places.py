@@ -59,6 +59,43 @@ def test_pipes_sockets_and_links(capsys):
             refused(["fit", name, *QUICK, "--out", "labels.npy"], capsys)
 
 
+@pytest.fixture
+def pipes(here):
+    """Pipes that nobody writes to, under names of files that commands read, and a device without an end."""
+    done_run = ["fit", "rows.npy", *QUICK, "--no-report", "--out", "run", "-q"]
+    assert cli.main(done_run) == 0
+    for name in ("model.subspaces", "run.json", "labels.npy"):
+        (here / f"with-{name}").mkdir()
+        for file in (here / "run").iterdir():
+            (here / f"with-{name}" / file.name).write_bytes(file.read_bytes())
+        (here / f"with-{name}" / name).unlink()
+        os.mkfifo(here / f"with-{name}" / name)
+    for name in ("x.subspaces", "x.toml", "x.json", "x.npy"):
+        os.mkfifo(here / name)
+    os.symlink("/dev/zero", "zero.toml")
+    os.symlink("/dev/zero", "zero.subspaces")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "x.subspaces", "rows.npy"],
+        ["predict", "zero.subspaces", "rows.npy"],
+        ["predict", "with-model.subspaces", "rows.npy"],
+        ["predict", "with-run.json", "rows.npy"],
+        ["report", "with-labels.npy", "--force"],
+        ["report", "with-run.json", "--force"],
+        ["fit", "rows.npy", "--config", "x.toml"],
+        ["fit", "rows.npy", "--config", "x.json"],
+        ["fit", "rows.npy", "--config", "zero.toml"],
+        ["fit", "rows.npy", "--again", "with-run.json"],
+        ["fit", "rows.npy", "-k", "2", "--truth", "x.npy"],
+    ],
+)
+def test_pipes_and_devices_are_never_opened(arguments, pipes, capsys):
+    refused(arguments, capsys)
+
+
 def test_names_that_are_not_text(capsys):
     name = os.fsdecode(b"rows-\xff.npy")
     os.rename("rows.npy", name)
@@ -97,9 +134,8 @@ def test_a_file_that_cannot_be_read(capsys, monkeypatch):
         "/",
         "others",
         "rows.npy",
-        "missing/run",
-        "missing/labels.npy",
         "rows.npy/run",
+        "rows.npy/below/labels.npy",
         "x" * 300,
         "no\0thing",
         "others/letter.txt",
@@ -119,6 +155,20 @@ def test_a_folder_where_a_file_should_be(out, capsys):
 @pytest.mark.parametrize("out", ["empty", "new", "new/", "Ünï cödé", "-dash", "labels.CSV"])
 def test_results_that_can_be_put_there(out, capsys):
     done(["fit", "rows.npy", *QUICK, f"--out={out}", "--no-report"], capsys, out=out)
+
+
+def test_stdin_that_is_closed(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    refused(["fit", "-", *QUICK, "--out", "labels.npy"], capsys, "standard input, which is closed")
+
+
+@pytest.mark.parametrize("value", [10**12, -2, 2])
+def test_labels_that_are_not_clusters_of_the_model(value, capsys):
+    done(["fit", "rows.npy", *QUICK, "--no-report", "--out", "run"], capsys, out="run")
+    np.save("run/labels.npy", np.full(30, value, np.int64))
+    refused(["report", "run"], capsys, "labels outside of the 2 clusters")
+    np.save("run/labels.npy", np.zeros(30))
+    refused(["report", "run"], capsys, "which are not labels")
 
 
 def test_a_folder_that_cannot_be_written_to(capsys, monkeypatch):

@@ -28,6 +28,12 @@ def test_what_a_method_says_of_itself_is_so(name):
     assert ("max_clusters" in parameters) == method.counts
 
 
+def test_solvers_have_names_of_their_own():
+    assert METHODS["tsc"].build(3, "auto", 0, {}).solver == "thresholding"
+    assert METHODS["tsc"].title == 'SSC(solver="thresholding")'
+    assert METHODS["lsr"].build(3, "auto", 0, {"solver": "omp"}).solver == "omp"
+
+
 def test_what_is_refused():
     with pytest.raises(InputError, match="needs the number of clusters"):
         METHODS["ssc"].check("auto", "auto")

@@ -1,5 +1,7 @@
 """`subspaces predict`."""
 
+import csv
+import io
 import json
 
 import numpy as np
@@ -26,7 +28,7 @@ def test_columns_are_found_by_name_in_any_order_and_others_are_left_out(made, tm
     write_csv(tmp_path / "new.csv", np.hstack([np.arange(120)[:, None], X[:, ::-1]]), "xhgfedcba")
     assert cli.main(["predict", str(folder / "run"), str(tmp_path / "new.csv")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "row,label"
+    assert lines[0] == "row,label,confidence,outlier_score"
     found = [int(line.split(",")[1]) for line in lines[1:]]
     assert found == np.load(folder / "run" / "labels.npy").tolist()
 
@@ -109,3 +111,21 @@ def test_mistakes(model, data, more, message, made, monkeypatch, capsys):
     assert captured.out == ""
     assert message in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_new_rows_get_confidence_and_outlier_score(made, tmp_path, capsys):
+    folder, X, _ = made
+    assert cli.main(["predict", str(folder / "run"), str(folder / "rows.csv"), "-q"]) == 0
+    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(found[0]) == ["row", "label", "confidence", "outlier_score"]
+    model, X = load(folder / "run"), pd.DataFrame(X, columns=list("abcdefgh"))
+    np.testing.assert_allclose([float(row["confidence"]) for row in found], model.confidence(X), atol=1e-4)
+    np.testing.assert_allclose([float(row["outlier_score"]) for row in found], model.outlier_scores(X), atol=1e-4)
+    assert cli.main(["predict", str(folder / "run"), str(folder / "rows.csv"), "-q", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["confidence"]) == len(document["outlier_scores"]) == len(X)
+    other = ["fit", str(folder / "rows.csv"), "--truth", "kind", "-k", "2", "--method", "kflats", "--no-report", "-q"]
+    assert cli.main([*other, "--out", str(tmp_path / "kflats")]) == 0
+    capsys.readouterr()
+    assert cli.main(["predict", str(tmp_path / "kflats"), str(folder / "rows.csv"), "-q"]) == 0
+    assert capsys.readouterr().out.startswith("row,label\n")

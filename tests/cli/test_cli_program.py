@@ -79,8 +79,8 @@ class TestMistakesInWords:
             ),
             (
                 ["fit", "rows.npy", "--method", "fl"],
-                "subspaces fit: --method: 'fl' is not one of fls, fls-paper, lbf, kflats, slbf, ssc, sssc, landmark, "
-                "nystrom, fourier, kasp; did you mean fls?; try subspaces fit --help",
+                "subspaces fit: --method: 'fl' is not one of fls, fls-paper, lbf, kflats, slbf, ssc, tsc, lsr, lrsc, "
+                "sssc, landmark, nystrom, fourier, kasp; did you mean fls?; try subspaces fit --help",
             ),
             (["demo", "--seed", "x"], "subspaces demo: --seed: 'x' is not a whole number; try subspaces demo --help"),
             (

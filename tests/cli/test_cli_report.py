@@ -24,6 +24,38 @@ def test_it_is_made_from_the_run_and_its_data(made, tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
 
 
+def test_no_folders_of_this_machine(rows, tmp_path):
+    out = tmp_path / "run"
+    command = ["fit", str(tmp_path / "rows.csv"), "-k", "2", "--drop", "kind", f"--out={out}", "-q"]
+    assert cli.main(command) == 0
+    page = (out / "report.html").read_text()
+    assert "subspaces fit rows.csv -k 2 --drop kind --out=run -q" in page
+    assert str(tmp_path) not in page
+    # The record keeps the whole paths: a run can be repeated from any folder.
+    assert str(tmp_path / "rows.csv") in (out / "run.json").read_text()
+
+
+def test_folders_are_removed_from_texts():
+    from subspaces.cli.page import _short_command, _without_folders
+
+    hide = _without_folders({"data": [{"path": "/data/of a person/rows.csv"}, {"path": "/rows.csv"}]})
+    assert hide("3 lines of /data/of a person/rows.csv, 1/2 of /rows.csv") == "3 lines of rows.csv, 1/2 of /rows.csv"
+    assert (
+        _short_command("subspaces fit '/data/of a person/rows.csv' --out ~/x -k 2")
+        == "subspaces fit rows.csv --out x -k 2"
+    )
+    assert _short_command("subspaces fit 'x") == "subspaces fit ''\"'\"'x'"
+
+
+def test_warnings_of_the_page_are_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", np.random.RandomState(0).standard_normal((60, 6)))
+    assert cli.main(["fit", "rows.npy", "-k", "3", "--method", "kflats", "--out", "run"]) == 0
+    expected = "Fits with other seeds give other clusters"
+    assert expected in capsys.readouterr().err
+    assert expected in " ".join(json.loads(Path("run/run.json").read_text())["warnings"])
+
+
 def test_another_truth_leaves_the_columns_as_they_were(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y = make_subspaces((2, 2), 6, points_per_subspace=30, outliers=0, random_state=0)

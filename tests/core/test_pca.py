@@ -21,6 +21,14 @@ class TestPrincipalScores:
         assert scores.dtype == np.float32
         np.testing.assert_allclose(scores, expected, atol=1e-6)
 
+    @pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
+    def test_rows_that_are_not_centred(self, shape):
+        x = np.random.default_rng(0).integers(0, 256, size=shape, dtype=np.uint8)
+        left, values, right = np.linalg.svd(x / 255, full_matrices=False)
+        signs = np.sign(right[np.arange(len(right)), np.abs(right).argmax(axis=1)])
+        found = principal_scores(x, 5, scale=1 / 255, center=False)
+        np.testing.assert_allclose(found, (left * values * signs)[:, :5], atol=1e-5)
+
     def test_components_without_variance_are_zero(self):
         x = np.outer(np.arange(5), np.ones(9, dtype=int)).astype(np.uint8)
         scores = principal_scores(x, 4)

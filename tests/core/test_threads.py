@@ -30,6 +30,14 @@ def test_the_limit_holds_inside_and_is_removed_outside():
     assert limits() == before
 
 
+def test_few_entries_use_one_thread():
+    before = limits()
+    with _threads.threads_for(100):
+        assert limits() <= {1}
+    with _threads.threads_for(10**6):
+        assert limits() == before
+
+
 def test_overlapping_threads_restore_the_limit():
     before = limits()
     first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))

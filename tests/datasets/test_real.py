@@ -37,6 +37,8 @@ class TestStoredFiles:
         assert pixels.max() == 1
         np.testing.assert_allclose(scores, principal_scores(pixels, 12), atol=1e-4)
         assert (np.diff(scores.std(axis=0)) < 0).all()
+        uncentred, _ = load_mnist([4, 9], 12, subset="test", center=False)
+        np.testing.assert_allclose(uncentred, principal_scores(pixels, 12, center=False), atol=1e-4)
 
     def test_mnist_subsets(self):
         assert load_mnist(n_components=None)[0].shape == (60000, 784)

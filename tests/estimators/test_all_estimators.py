@@ -134,7 +134,7 @@ class TestMistakes:
             (2.5, TypeError, "n_clusters=2.5 must be a whole number"),
             (True, TypeError, "n_clusters=True must be a whole number"),
             (None, TypeError, "n_clusters=None must be a whole number"),
-            ("many", TypeError, "n_clusters='many' must be a whole number"),
+            ("many", TypeError, "n_clusters='many' must be a whole number; FLS, LBF and KFlats also take"),
         ],
     )
     def test_number_of_clusters(self, model, n_clusters, error, message):
@@ -219,6 +219,7 @@ def check_results(model, X):
 
 
 @may_warn
+@pytest.mark.filterwarnings("ignore::subspaces.rows.ScaleWarning")
 class TestUnusualRows:
     @every_variant
     @pytest.mark.parametrize("kind", degenerate_rows())

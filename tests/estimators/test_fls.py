@@ -77,7 +77,8 @@ class TestPaper:
         X = np.random.default_rng(0).normal(size=(60, 100))
         X[40:] = X[:20]
         model = FLS.paper(2, subspace_dim=2, n_landmarks=50, random_state=0).fit(X)
-        assert model.n_columns_ == 100
+        # Nothing is lost in the span of the rows.
+        assert model.n_columns_ == len(X)
         assert model.n_landmarks_ == 50
 
     def test_it_clusters(self):
@@ -158,6 +159,12 @@ class TestAttributes:
         offset = plane[:, None] - model.flats_.centers[:3]
         inside = np.einsum("nmp,mpd,mqd->nmq", offset, model.flats_.bases[:3], model.flats_.bases[:3])
         np.testing.assert_allclose(offset, inside, atol=1e-8)
+
+    def test_outliers_do_not_lower_the_agreement(self):
+        X, y = make_subspaces((2, 2, 2), 10, noise=0.05, outliers=0.6, random_state=0)
+        fls = FLS(3, random_state=0).fit(X)
+        assert clustering_accuracy(y[y >= 0], fls.labels_[y >= 0]) > 0.95
+        assert fls.agreement_ > 0.9
 
     def test_outlier_scores_single_out_outliers(self):
         X, y = make_subspaces((5, 6, 7), 20, outliers=0.1, random_state=0)

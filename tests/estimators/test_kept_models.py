@@ -59,4 +59,4 @@ def test_there_is_one_of_each_kind():
 
 
 def test_they_are_small():
-    assert sum(path.stat().st_size for path in FILES) < 100_000
+    assert sum(path.stat().st_size for path in FILES) < 150_000

@@ -86,7 +86,7 @@ class TestFormulas:
     ("changes", "error", "message"),
     [
         ({"n_landmarks": 0}, ValueError, "n_landmarks=0"),
-        ({"n_nearest": "auto"}, TypeError, "n_nearest='auto'"),
+        ({"n_nearest": "all"}, TypeError, "n_nearest='all'"),
         ({"n_nearest": 0}, ValueError, "n_nearest=0"),
         ({"sigma": -1}, ValueError, "sigma=-1"),
         ({"landmarks": "grid"}, ValueError, "landmarks='grid'"),

@@ -65,6 +65,9 @@ MODELS = {
     "SLBF": SLBF(3, subspace_dim=2, random_state=0),
     "SSC": SSC(3, random_state=0),
     "SSC outliers": SSC(3, solver=self_expression.ADMM(outliers=True), random_state=0),
+    "SSC thresholding": SSC(3, solver=self_expression.Thresholding(5), random_state=0),
+    "SSC least squares": SSC(3, solver=self_expression.LeastSquares(50), random_state=0),
+    "SSC low rank": SSC(3, solver=self_expression.LowRank(50, n_nonzero=5), random_state=0),
     "SSC omp": SSC(3, solver=self_expression.OMP(3), affine=True, random_state=0),
     "SSC net": SSC(3, solver=self_expression.ElasticNet(), random_state=0),
     "SSSC": SSSC(3, n_in_sample=60, random_state=0),
@@ -352,8 +355,9 @@ class TestRefusedModels:
         with pytest.raises(TypeError, match="cannot be saved"):
             fitted(MODELS["KASP"]).set_params(verbose=endless).save(tmp_path / "model")
 
-    def test_too_many_plain_values(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(file, "MAX_DOCUMENT_BYTES", 100)
+    @pytest.mark.parametrize("bound", ["MAX_DOCUMENT_BYTES", "MOST_GROUPS", "MOST_VALUES"])
+    def test_too_many_plain_values(self, bound, tmp_path, monkeypatch):
+        monkeypatch.setattr(file, bound, 5)
         with pytest.raises(ValueError, match="give parameters as NumPy arrays"):
             fitted_once("KASP").save(tmp_path / "model")
         assert not list(tmp_path.iterdir())
@@ -713,6 +717,46 @@ class TestBadFiles:
                     continue
                 with pytest.raises(ValueError, match="not a saved model"):
                     load(path)
+
+    @pytest.mark.parametrize(
+        ("value", "match"),
+        [
+            ([{}] * 300_000, "200000 groups"),
+            ([[1]] * 300_000, "200000 groups"),
+            (["ab"] * 1_200_000, "1000000 values"),
+            ("x" * 2**24, "16 MiB"),
+        ],
+    )
+    def test_documents_are_bounded_before_they_are_read(self, value, match, tmp_path, monkeypatch):
+        content = changed("KASP", lambda _, state: put(state, ("parameters", "verbose"), value))
+        monkeypatch.setattr(json, "loads", None)
+        refused(content, tmp_path, match)
+
+    def test_headers_and_arrays_are_bounded(self, tmp_path, monkeypatch):
+        refused((2**30).to_bytes(8, "little") + b"{}", tmp_path, "header of 1073741824 bytes is too long")
+        monkeypatch.setattr(file, "MOST_ARRAYS", 3)
+        refused(content_of("FLS"), tmp_path, "more than 3 arrays")
+
+    @pytest.mark.parametrize("name", ["SSC", "SSSC", "SLBF", "KASP"])
+    def test_the_number_of_clusters_is_that_of_the_model(self, name, tmp_path):
+        for wrong in (2, "auto", None, 0, 3.0):
+            refused(changed(name, lambda _, state, w=wrong: put(state, ("parameters", "n_clusters"), w)), tmp_path)
+
+    @pytest.mark.parametrize("name", ["FLS", "LBF", "SSC", "KASP"])
+    def test_labels_are_those_of_its_clusters(self, name, tmp_path):
+        def beyond(arrays, _):
+            arrays["fitted.labels_"] = arrays["fitted.labels_"] + 10**6
+
+        refused(changed(name, beyond), tmp_path, "labels of more than its 3 clusters")
+
+    def test_candidates_are_plain_values(self, tmp_path):
+        nested = json.loads('{"a":' * 500 + "1" + "}" * 500)
+        for value in (nested, [nested], [[1]], {"a": 1}):
+
+            def change(_, state, value=value):
+                state["fitted"]["choice_"][0]["candidates"][0]["score"] = value
+
+            refused(changed("FLS", change), tmp_path, "not named values|nested too deep")
 
     def test_arrays_that_belong_to_nothing(self, tmp_path):
         for place in ("x", "fitted.x", "model.voters.0.x", "fitted.n_clusters_", "..", "", "parameters.n_clusters.x"):

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 from sklearn.kernel_approximation import RBFSampler
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_clustering, parametrize_with_checks
 
 from subspaces import (
     FLS,
@@ -50,6 +52,20 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [LBF, KFlats])
+@pytest.mark.parametrize("seed", range(4))
+def test_default_parameters_find_blobs_for_every_seed(estimator, seed):
+    # The rows of check_clustering, which itself only uses the seed 0.
+    X, y = make_blobs(n_samples=50, random_state=1)
+    X = StandardScaler().fit_transform(X)
+    assert adjusted_rand_score(y, estimator(3, random_state=seed).fit(X).labels_) > 0.8
+
+
+@pytest.mark.parametrize("estimator", [LBF, KFlats])
+def test_default_parameters_pass_the_check_of_clustering(estimator):
+    check_clustering(estimator.__name__, estimator())
 
 
 def test_pipelines(planes, blobs):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from subspaces import SSC
+from subspaces import SSC, SSSC
 from subspaces._core.progress import listening
 from subspaces.datasets import load_yaleb, make_motions, make_subspaces
 from subspaces.flats.distances import squared_distances
@@ -23,7 +23,7 @@ def test_synthetic_models_of_the_paper(dims, ambient_dim, outliers, floor):
     assert clustering_accuracy(y, model.predict(X)) >= floor - 0.01
 
 
-@pytest.mark.parametrize("solver", ["admm", "elastic_net", "omp"])
+@pytest.mark.parametrize("solver", ["admm", "elastic_net", "omp", "thresholding", "least_squares", "low_rank"])
 def test_low_dimensions_in_a_large_space(solver):
     X, y = make_subspaces((3, 3, 3), 60, points_per_subspace=100, noise=0.02, random_state=0)
     model = SSC(3, solver=solver, random_state=0).fit(X)
@@ -97,6 +97,34 @@ def test_the_dimension_is_that_of_the_subspaces():
     assert SSC(2, random_state=0).fit(X).subspace_dim_ <= 6
 
 
+def orthogonal_planes(seed, n_planes=4, n_rows=30, noise=1e-3):
+    rng = np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(2 * n_planes, 2 * n_planes)))[0]
+    rows = [rng.normal(size=(n_rows, 2)) @ axes[:, 2 * k : 2 * k + 2].T for k in range(n_planes)]
+    X = np.vstack(rows)
+    return X + noise * rng.normal(size=X.shape), np.repeat(np.arange(n_planes), n_rows)
+
+
+@pytest.mark.parametrize("solver", ["admm", "elastic_net", "omp"])
+@pytest.mark.parametrize("seed", [1, 2, 5, 6])
+def test_easy_planes_in_any_order(solver, seed):
+    X, y = orthogonal_planes(seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    for index in (np.arange(len(X)), order):
+        assert clustering_accuracy(y[index], SSC(4, solver=solver, random_state=0).fit(X[index]).labels_) == 1
+
+
+@pytest.mark.parametrize("estimator", [SSC, SSSC])
+def test_an_offset_of_the_measurement_does_not_matter(estimator):
+    X, y = make_subspaces((2, 2), 6, points_per_subspace=80, noise=0.01, outliers=0, random_state=0)
+    moved = X + 10 * X.std() * np.array([1, -1, 1, 1, -1, 1])
+    still, model = estimator(2, random_state=0).fit(X), estimator(2, random_state=0).fit(moved)
+    assert (still.affine_, model.affine_) == (False, True)
+    assert (still.normalize_, model.normalize_) == (True, False)
+    assert clustering_accuracy(y, model.labels_) > 0.97
+    assert clustering_accuracy(y, model.predict(moved)) > 0.95
+
+
 def test_unfinished_codes_warn(planes):
     with pytest.warns(ConvergenceWarning, match="not finished after 4 iterations"):
         SSC(2, solver=ADMM(max_iter=4), random_state=0).fit(planes[0])
@@ -112,12 +140,12 @@ def test_progress_reports_the_cut_of_the_graph(planes):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "lasso"}, "solver='lasso' is not known: use one of 'admm', 'omp', 'elastic_net', or an object"),
+        ({"solver": "lasso"}, "solver='lasso' is not known: use one of 'admm', 'omp', 'elastic_net', 'thresholding'"),
         ({"solver": ADMM}, "is not known: use one of"),
         ({"solver": ["admm"]}, "is not known: use one of"),
         ({"mass": 1.5}, "mass=1.5 must be at most 1"),
         ({"mass": 0}, "mass=0 must be positive"),
-        ({"affine": "auto"}, "affine='auto' is not known"),
+        ({"tie": -0.1}, "tie=-0.1 must be a number from 0 to 1"),
         ({"subspace_dim": 6}, "subspace_dim=6 must be between 1 and 5: X has n_features=6"),
         ({"n_components": 0}, "n_components=0 must be at least 1"),
         ({"solver": ADMM(alpha=-1)}, "alpha=-1 must be positive"),
@@ -132,11 +160,11 @@ def test_mistakes_are_named(planes, options, message):
 
 def test_torch_rows_stay_torch(planes):
     torch = pytest.importorskip("torch")
-    model = SSC(2, random_state=0).fit(torch.as_tensor(planes[0]))
+    model = SSC(2, random_state=0).fit(torch.tensor(planes[0]))
     assert isinstance(model.labels_, torch.Tensor)
     plain = SSC(2, random_state=0).fit(planes[0])
     assert clustering_accuracy(plain.labels_, model.labels_.numpy()) == 1
-    np.testing.assert_array_equal(model.predict(torch.as_tensor(planes[0])).numpy(), plain.predict(planes[0]))
+    np.testing.assert_array_equal(model.predict(torch.tensor(planes[0])).numpy(), plain.predict(planes[0]))
     with pytest.raises(ValueError, match="NaN"):
         SSC(2).fit(torch.full((3, 3), torch.nan))
     with pytest.raises(ValueError, match="2D"):

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from examples import ODD_ROWS
 from subspaces.datasets import make_subspaces
 from subspaces.flats.cells import cluster_dim, dim_lengths
-from subspaces.flats.description import describe, measure, shortest_code
+from subspaces.flats.description import describe, measure, shortest_code, shortest_codes
 
 MODELS = [((2, 2), 6), ((4, 5, 6), 10), ((5, 6, 7), 20), ((3, 4, 5, 6, 7), 80)]
 
@@ -174,6 +174,20 @@ class TestResults:
         found = describe(X, 2 * labels, 3, affine=True)
         assert found.dims.tolist() == [2, 0, 2]
         assert found.noise[1] == 0
+
+
+def test_starts_that_meet_have_the_code_that_each_has_alone(planes):
+    X, labels, _ = planes
+    rng = np.random.default_rng(0)
+    spoiled = [np.where(rng.random(len(X)) < share, rng.integers(0, 2, len(X)), labels) for share in (0.1, 0.2, 0.4)]
+    starts = [labels, 1 - labels, *spoiled, rng.integers(0, 2, len(X))]
+    space = measure(X, affine=True)
+    together = shortest_codes(space, starts, 2)
+    assert np.shares_memory(together[0].table, together[1].table)
+    for start, code in zip(starts, together, strict=True):
+        alone = shortest_code(space, start, 2, free=True)
+        # Medians of all clusters stop together, so they depend a little on the company.
+        assert code.length == pytest.approx(alone.length, rel=1e-3)
 
 
 class TestInvariance:

@@ -6,6 +6,7 @@ import reference
 
 from examples import slow_flats
 from subspaces.datasets import make_subspaces
+from subspaces.flats import kflats
 from subspaces.flats.angles import principal_angles
 from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.flats.dimension import choose_dim, knee
@@ -59,6 +60,19 @@ def test_the_energy_never_rises(loss, affine, seed, dtype):
     energies += [fit_kflats(X, start, affine=affine, loss=loss, max_iter=i).energy for i in range(1, 10)]
     assert (np.diff(energies) <= 0).all()
     assert energies[-1] < energies[0]
+
+
+@pytest.mark.parametrize("loss", ["squared", "median"])
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("dim", [0, 2])
+def test_flats_refitted_at_once_are_those_refitted_one_by_one(planes, monkeypatch, loss, affine, dim):
+    X, _ = planes
+    start = random_starts(X, 3, dim, affine=True, n_starts=1, rng=np.random.RandomState(0))[0]
+    at_once = fit_kflats(X, start, affine=affine, loss=loss, max_iter=5)
+    monkeypatch.setattr(kflats, "FEW_ENTRIES", 0)
+    one_by_one = fit_kflats(X, start, affine=affine, loss=loss, max_iter=5)
+    np.testing.assert_array_equal(at_once.labels, one_by_one.labels)
+    assert at_once.energy == pytest.approx(one_by_one.energy)
 
 
 def test_the_labels_are_those_of_the_nearest_flats_at_the_end(planes):

@@ -22,7 +22,9 @@ from subspaces.paper.reproduce.estimators import build, parameters
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, rough_seconds
+from subspaces.paper.reproduce.motions import MOTION_METHODS, motion_tasks
 from subspaces.paper.reproduce.processes import outcomes
+from subspaces.paper.reproduce.reading import READING_METHODS, reading_tasks
 from subspaces.paper.reproduce.robustness import robustness_tasks
 from subspaces.paper.reproduce.tables import TABLES, table_tasks
 from subspaces.paper.reproduce.task import Outcome, Task, fingerprint
@@ -103,6 +105,18 @@ class TestResume:
         monkeypatch.setattr(measure, "measure", lambda task: Outcome(0.75, 1.0, (60, 6), None))
         runner.run([a_task(0)], kept, jobs=1, again=True)
         assert [draw["accuracy"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0.75, 0.5]
+
+    def test_stale_measures_draws_of_other_code(self, tmp_path):
+        tasks, kept = [a_task(seed) for seed in range(3)], Kept(tmp_path, "synthetic")
+        for task in tasks:
+            kept.add(task, Outcome(0.5, 1.0, (60, 6), None), environment(1))
+        record = kept.read()
+        draws = record["cells"]["small"]["kmeans"]["draws"]
+        draws[1]["source"] = "another"
+        draws[2].pop("source")
+        kept.write(record)
+        assert kept.missing(tasks) == []
+        assert [task.seed for task in kept.missing(tasks, stale=True)] == [1, 2]
 
     def test_again_keeps_old_results_until_replaced(self, tmp_path, monkeypatch):
         tasks, kept = [a_task(seed) for seed in range(3)], Kept(tmp_path, "synthetic")
@@ -270,7 +284,7 @@ class TestMeasure:
         assert METHODS[key].given_dim == ("given d" in METHODS[key].title)
         if METHODS[key].given_dim:
             assert found["subspace_dim"] == 2
-        elif "subspace_dim" in found:
+        elif "subspace_dim" in found and not key.endswith("-motions"):
             assert found["subspace_dim"] == "auto"
 
     def test_time_with_one_thread(self, monkeypatch):
@@ -307,13 +321,37 @@ class TestPlan:
 
     def test_faces_drop_components_except_for_codes(self):
         drops = {task.method: task.data["drop_components"] for task in table_tasks("faces", PAPER_METHODS, 1, "cpu")}
-        assert drops == {key: 0 if key in ("ssc", "sssc") else 2 for key in PAPER_METHODS}
+        assert drops == {key: 0 if "ssc" in key else 2 for key in PAPER_METHODS}
+
+    def test_images_are_not_centred_for_the_reading(self):
+        for name in ("mnist", "faces"):
+            tasks = table_tasks(name, PAPER_METHODS, 1, "cpu")
+            uncentred = {task.method for task in tasks if not task.data.get("center", True)}
+            assert uncentred == {"fls-paper", "fls-linear"}
+
+    def test_changes_of_the_reading(self):
+        tasks = {task.method: task for task in reading_tasks(READING_METHODS, 1) if task.cell == "MNIST 4,9"}
+        assert build(tasks["K eigenvectors"].estimator, 2, 0).n_components == 2
+        assert build(tasks["as it is"].estimator, 2, 0).get_params()["sigma"] == 0.15
+        assert "center" not in tasks["images centred"].data
+        assert tasks["as it is"].data["center"] is False
+        assert reading_tasks([], None) == []
 
     def test_large_cells_of_ssc_use_the_device(self):
         tasks = [t for name in ("synthetic", "mnist", "pendigits") for t in table_tasks(name, PAPER_METHODS, 1, "cuda")]
         moved = [(task.cell, task.method) for task in tasks if task.device == "cuda"]
         assert len(moved) == 6
         assert {method for _, method in moved} == {"ssc"}
+
+    def test_published_ssc_is_not_run_on_many_rows(self):
+        cells = {task.cell for name in ("mnist", "pendigits") for task in table_tasks(name, ["ssc-paper"], 1, "cpu")}
+        assert cells == {"penDigits"}
+
+    def test_motions(self):
+        tasks = motion_tasks(["fls", "ssc-motions"], None)
+        assert len(tasks) == 2 * (36 + 10)
+        assert len(motion_tasks(["fls"], 12)) == 12 + 10
+        assert build(tasks[36].estimator, 2, 0).affine is True
 
     def test_number_of_draws(self):
         assert len(table_tasks("synthetic", ["fls"], None, "cpu")) == 80
@@ -324,6 +362,8 @@ class TestPlan:
             table_tasks("mnist", PAPER_METHODS, None, "cpu"),
             robustness_tasks(["fls", "kmeans"], None),
             tradeoff_tasks(TRADEOFF_METHODS, None),
+            reading_tasks(READING_METHODS, None),
+            motion_tasks(MOTION_METHODS, None),
         ):
             assert len({(task.cell, task.method, task.seed) for task in tasks}) == len(tasks)
             assert all(task.weight > 0 for task in tasks)

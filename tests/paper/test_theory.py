@@ -356,3 +356,11 @@ class TestBadInput:
         found = theory.kernel_error(self.X, NystromFeatures(sigma=2.0), n_features=(5, 20, 40), random_state=0)
         assert found.slope < -1
         assert not found.bounds
+
+
+@pytest.mark.parametrize("curves", [None, 3, "curves", [["a"]]], ids=repr)
+def test_tables_of_something_else_are_refused(curves):
+    with pytest.raises(TypeError, match=r"curves is .*: pass the result of"):
+        theory.table(curves)
+    with pytest.raises(TypeError, match=r"curves is .*: pass the result of"):
+        theory.draw(curves, "curves.png")

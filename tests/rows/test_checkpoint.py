@@ -136,13 +136,13 @@ def test_a_process_that_is_killed_again_and_again(path, tmp_path, walks):
     model = clone(DENSE).fit(opened(path, folder, labels=labels))
     assert_array_equal(model.labels_, expected.labels_)
     assert_array_equal(model.eigenvalues_, expected.eigenvalues_)
-    # The first block, and again for the origin, and what is left of the labels.
-    assert [start for start, _ in walks] == [0, 0, 4]
-    assert [count for _, count in walks] == [1, 1, N_BLOCKS - 4]
-    # Once more: nothing is left to do.
+    # The first block, and again for the origin; all blocks, to compare them; what is left of the labels.
+    assert [start for start, _ in walks] == [0, 0, 0, 4]
+    assert [count for _, count in walks] == [1, 1, N_BLOCKS, N_BLOCKS - 4]
+    # Once more: nothing is left to do but to compare.
     walks.clear()
     assert_array_equal(clone(DENSE).fit(opened(path, folder, labels=labels)).labels_, expected.labels_)
-    assert walks == [[0, 1], [0, 1]]
+    assert walks == [[0, 1], [0, 1], [0, N_BLOCKS]]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["labels.npy", "rows.npy", "state"]
 
 
@@ -159,11 +159,13 @@ class TestResume:
             clone(MODEL).fit(rows)
         walks.clear()
         assert_array_equal(clone(MODEL).fit(rows).labels_, expected)
-        # The first block twice; then passes that are not over, the first of them from where it was.
+        # The first block twice; blocks that were read before, to compare them; then passes that are not over, the first
+        # of them from where it was.
         names = ["moments-1", "products-1", "labels"]
         left = names[names.index(name) :]
-        assert walks[2] == [done, N_BLOCKS - done]
-        assert walks[3:] == [[0, N_BLOCKS]] * (len(left) - 1)
+        assert walks[2] == [0, done if name == "moments-1" else N_BLOCKS]
+        assert walks[3] == [done, N_BLOCKS - done]
+        assert walks[4:] == [[0, N_BLOCKS]] * (len(left) - 1)
 
     @pytest.mark.parametrize("random_state", [None, np.random.RandomState(3), 3])
     def test_draws_the_same(self, random_state, path, tmp_path, monkeypatch):
@@ -208,8 +210,8 @@ class TestResume:
             clone(MODEL).fit(opened(pieces, tmp_path / "state"))
         made.clear()
         assert_array_equal(clone(MODEL).fit(opened(pieces, tmp_path / "state")).labels_, expected)
-        # The beginning three times, all for the sample and all for the labels: an iterator cannot begin in between.
-        assert sum(start == 1500 for start in made) == 2
+        # The beginning, and all to compare, for the sample and for the labels: an iterator cannot begin in between.
+        assert sum(start == 1500 for start in made) == 3
 
     @pytest.mark.parametrize("name", ["moments-1", "degrees-1", "products-1", "labels"])
     def test_blocks_of_another_library(self, name, tmp_path, monkeypatch):
@@ -253,7 +255,8 @@ class TestResume:
         (tmp_path / "labels.npy").unlink()
         walks.clear()
         assert_array_equal(clone(MODEL).fit(rows).labels_, expected)
-        assert walks[2:] == [[0, N_BLOCKS]]
+        # To compare them, and for the labels.
+        assert walks[2:] == [[0, N_BLOCKS]] * 2
 
     def test_a_partial_file_of_labels_that_was_removed_is_written_again(self, path, tmp_path, monkeypatch):
         rows = opened(path, tmp_path / "state")
@@ -339,6 +342,57 @@ class TestRefused:
         with pytest.raises(ValueError, match="the checksum of some rows was"):
             fitted(path, tmp_path / "state")
 
+    @pytest.mark.parametrize(("name", "done"), [("moments-1", 6), ("products-1", 2), ("labels", 3), ("labels", 0)])
+    def test_a_row_that_changes_before_a_run_is_resumed(self, name, done, path, tmp_path, monkeypatch):
+        stop_at(monkeypatch, name, done)
+        with pytest.raises(Stopped):
+            fitted(path, tmp_path / "state")
+        # None of the rows that are looked at first.
+        x = feeds.BLOBS.copy()
+        x[1050, 1] = np.nextafter(x[1050, 1], 0)
+        np.save(path, x)
+        with pytest.raises(ValueError, match=r"rows have changed .*: block 5 is not what it was"):
+            fitted(path, tmp_path / "state")
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b'{"asked": ' + b"[" * 100_000,
+            b'{"asked": {}, "seed": "me"}',
+            b'{"asked": {}, "seed": -1}',
+            b'{"asked": {}, "seed": 1e9}',
+            b" " * 2_000_000 + b"{}",
+        ],
+    )
+    def test_a_forged_run(self, content, path, tmp_path):
+        fitted(path, tmp_path / "state")
+        (tmp_path / "state" / "run.json").write_bytes(content)
+        with pytest.raises(ValueError, match=r"run\.json is damaged: remove the folder"):
+            fitted(path, tmp_path / "state")
+
+    @pytest.mark.parametrize("name", ["moments-1", "products-1", "labels"])
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"done": np.asarray(-3)},
+            {"done": np.asarray(10**6)},
+            {"digests": np.zeros(N_BLOCKS)},
+            {"sum0": np.full(3, np.nan)},
+            {"sum0": np.array(["a"])},
+            {"sum0": np.zeros((0, 7)), "over": np.asarray(True)},
+        ],
+    )
+    def test_forged_sums(self, name, change, path, tmp_path):
+        fitted(path, tmp_path / "state")
+        file = tmp_path / "state" / f"{name}.npz"
+        with np.load(file) as kept:
+            np.savez(file, **{**kept, **change})
+        if name == "labels" and "over" in change:
+            fitted(path, tmp_path / "state")
+            return
+        with pytest.raises(ValueError, match=rf"{name}\.npz is damaged .*remove it"):
+            fitted(path, tmp_path / "state")
+
     def test_more_rows(self, path, tmp_path):
         fitted(path, tmp_path / "state")
         np.save(path, np.tile(feeds.BLOBS, (2, 1)))
@@ -368,12 +422,13 @@ class TestRefused:
         fitted(path, tmp_path / "state")
         file = tmp_path / "state" / f"{name}.npz"
         content = file.read_bytes()
-        middle = len(content) // 2
+        # Some bytes between the arrays have no meaning.
+        middle, inside = len(content) // 2, content.index(b"NUMPY") + 125
         for damaged in (
             b"",
             b"no sums",
             content[:middle],
-            content[:middle] + b"\xff\xff\xff\xff" + content[middle + 4 :],
+            content[:inside] + b"\xff\xff\xff\xff" + content[inside + 4 :],
             array_file(np.arange(3)),
         ):
             file.write_bytes(damaged)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from subspaces import FLS, KFlats
+from subspaces import FLS, KFlats, LandmarkSpectralClustering
 from subspaces.rows import feed as _engine
 
 da = pytest.importorskip("dask.array")
@@ -204,6 +204,18 @@ class TestRefused:
         rows = as_dask(feeds.FLAT_ROWS).map_blocks(lost, dtype=np.float32, meta=feeds.FLAT_ROWS[:0])
         with pytest.raises(type(killed)):
             clone(feeds.FLATS["flats"]).fit(rows)
+
+    @pytest.mark.parametrize("n_rows", [500, 1500])
+    @pytest.mark.parametrize(("rows", "columns"), [(50, 4), (250, 4), (100, 3)])
+    def test_chunks_of_another_shape_than_they_claim(self, rows, columns, n_rows):
+        x = feeds.BLOBS[:n_rows]
+        wrong = da.from_delayed(dask.delayed(x[:rows, :columns]), shape=(100, x.shape[1]), dtype=x.dtype)
+        lying = da.concatenate([as_dask(x), wrong])
+        model = LandmarkSpectralClustering(2, n_landmarks=10, random_state=0)
+        with pytest.raises(ValueError, match=r"a chunk of X has shape .* and claims \(100, "):
+            model.fit(lying)
+        with pytest.raises(ValueError, match="a chunk of X has shape"):
+            model.fit(x).predict(lying).compute()
 
     def test_other_collections(self):
         bag = pytest.importorskip("dask.bag")

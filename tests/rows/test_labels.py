@@ -111,10 +111,33 @@ class TestLabelWriter:
         writer = LabelWriter(self.path(tmp_path), 2)
         writer.write(0, [1, 2])
         np.save(self.path(tmp_path), np.zeros(2))
-        with pytest.raises(FileExistsError):
+        with pytest.raises(FileExistsError, match=r"the labels are kept in .*labels\.kept-") as raised:
             writer.close()
         assert np.load(self.path(tmp_path)).tolist() == [0, 0]
+        (kept,) = set(os.listdir(tmp_path)) - {"labels.npy"}
+        assert kept in str(raised.value)
+        assert np.load(tmp_path / kept).tolist() == [1, 2]
+
+    @pytest.mark.parametrize("resumable", [False, True])
+    def test_two_writers_do_not_mix(self, tmp_path, resumable):
+        with LabelWriter(self.path(tmp_path), 4, resumable=resumable) as first:
+            first.write(0, [1, 2])
+            for options in ({}, {"overwrite": True}, {"resume": True}):
+                with pytest.raises(FileExistsError, match="being written here by another fit"):
+                    LabelWriter(self.path(tmp_path), 4, **options)
+            first.write(2, [3, 4])
+        assert np.load(self.path(tmp_path)).tolist() == [1, 2, 3, 4]
         assert os.listdir(tmp_path) == ["labels.npy"]
+
+    def test_one_writer_after_another(self, tmp_path):
+        """The lock of a writer that failed, or was killed, does not outlive it."""
+        first = LabelWriter(self.path(tmp_path), 2)
+        first.write(0, [9])
+        first.abort()
+        with LabelWriter(self.path(tmp_path), 2) as second:
+            first.abort()
+            second.write(0, [1, 2])
+        assert np.load(self.path(tmp_path)).tolist() == [1, 2]
 
     def test_folders(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="folder that does not exist"):

@@ -55,6 +55,22 @@ class TestPlan:
         assert "labels 400 MB" in text
         assert "sums over all rows" in text
 
+    def test_times_have_units(self, monkeypatch):
+        monkeypatch.setattr(plan, "seconds_per_row", lambda *arguments: 1e-5)
+        last = str(FLS.plan(10**9, 80)).splitlines()[7]
+        assert last.endswith(" 5.6 h")
+        assert "21" not in last
+
+    def test_few_rows_take_a_moment(self, monkeypatch):
+        monkeypatch.setattr(plan, "seconds_per_row", lambda *arguments: 1e-6)
+        assert FLS.plan(200, 5).seconds < 0.3
+        assert 1 < FLS.plan(2000, 60).seconds < 3
+
+    def test_many_landmarks_keep_weights_instead_of_products(self):
+        few, many = (FLS(3, n_landmarks=count).plan(10**6, 20).memory for count in (3000, 32_000))
+        assert few["products of flats"] == 4 * 8 * 3000**2
+        assert many["products of flats"] == 4 * 8 * 5 * 10**6
+
     @pytest.mark.parametrize(
         ("shape", "name"), [((0, 80), "n_rows=0"), ((10, 1), "n_columns=1"), ((-5, 80), "n_rows=-5")]
     )

@@ -1,9 +1,14 @@
-"""Columns that are unlikely to be meant for clustering are reported."""
+"""Columns that are unlikely to be meant for clustering, or that dominate distances, are reported."""
+
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from subspaces.rows import unusual_columns
+from subspaces import FLS, LBF, KFlats
+from subspaces.rows import ScaleWarning
+from subspaces.rows.unusual import dominant_columns, row_numbers
 
 ROWS = np.random.RandomState(0).normal(size=(60, 4))
 NAMES = ("a", "b", "c", "d")
@@ -14,21 +19,47 @@ def with_column(values):
 
 
 def test_usual_columns_are_not_reported():
-    assert unusual_columns(ROWS, NAMES) == []
-    assert unusual_columns(with_column(np.repeat([0, 1], 30)), NAMES) == []
-    assert unusual_columns(with_column(np.sort(ROWS[:, 3])), NAMES) == []
-    assert unusual_columns(with_column(np.full(60, 1e9)), NAMES) == []
-    assert unusual_columns(with_column(np.arange(60))[:9], NAMES) == []
+    assert row_numbers(ROWS, NAMES) == []
+    assert row_numbers(with_column(np.repeat([0, 1], 30)), NAMES) == []
+    assert row_numbers(with_column(np.sort(ROWS[:, 3])), NAMES) == []
+    assert row_numbers(with_column(np.full(60, 1e9)), NAMES) == []
+    assert row_numbers(with_column(np.arange(60))[:9], NAMES) == []
 
 
 @pytest.mark.parametrize("values", [np.arange(60), 1000 + 3 * np.arange(60)])
 def test_row_numbers_are_reported(values):
-    (found,) = unusual_columns(with_column(values), NAMES)
-    assert "'d' numbers the rows" in found
-    assert "drop" in found
+    assert row_numbers(with_column(values), NAMES) == ["d"]
 
 
-def test_large_scales_are_reported():
-    (found,) = unusual_columns(with_column(1e6 * ROWS[:, 3]), NAMES)
-    assert "'d' varies" in found
-    assert "standardise" in found
+@pytest.mark.parametrize(("load", "columns"), [(load_wine, (12,)), (load_breast_cancer, (23, 3)), (load_iris, None)])
+def test_columns_dominate_by_their_share_of_the_variance(load, columns):
+    found = dominant_columns(load().data.var(axis=0))
+    assert (None if found is None else found.columns) == columns
+
+
+@pytest.mark.parametrize(
+    "variances", [[0, 0, 0], [1, 0, 0], [1, 1], [9, 1, 1], [9, 9, 0.1, 0.1, 0.1, 0.1], np.ones(100)]
+)
+def test_columns_of_one_scale_do_not_dominate(variances):
+    assert dominant_columns(np.asarray(variances, float)) is None
+
+
+class TestFits:
+    X = load_wine(as_frame=True).data
+
+    @pytest.mark.parametrize(
+        "model", [KFlats(3, subspace_dim=1, random_state=0), LBF(3, subspace_dim=1, random_state=0)]
+    )
+    def test_a_fit_warns_and_names_the_column(self, model):
+        with pytest.warns(ScaleWarning, match="column 'proline' of 13 has 99.8% of the variance"):
+            model.fit(self.X)
+        with pytest.warns(ScaleWarning, match="column 12 of 13"):
+            model.fit(self.X.to_numpy())
+
+    def test_not_if_columns_are_standardised_or_the_user_has_decided(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", ScaleWarning)
+            assert FLS(3, random_state=0).fit(self.X).standardise_
+            FLS(3, subspace_dim=1, standardise=False, random_state=0).fit(self.X)
+            KFlats(3, subspace_dim=1, random_state=0).fit((self.X - self.X.mean()) / self.X.std())

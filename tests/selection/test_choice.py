@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subspaces.flats.neighborhoods import Beta2
@@ -105,6 +105,61 @@ class TestValue:
         assert numbered() != "n_clusters"
 
 
+class TestWords:
+    def structure(self, kind):
+        return Decision("structure", 0, "share", "why", ({"clusters": kind, "share": 1.0},))
+
+    def test_the_answer_comes_first(self):
+        choice = Choice((numbered(), self.structure("blobs"), described()))
+        assert str(choice) == repr(choice)
+        lines = str(choice).split("\n")
+        assert lines[0].startswith("5 clusters were chosen. They are blobs: rows around a centre.")
+        assert lines[-1].startswith("print(choice_.details())")
+        table = [line for line in lines if line.startswith("  ")]
+        # The winner and the numbers around it, in order.
+        assert table[0].split() == ["clusters", "separation", "(1", "is", "best)"]
+        assert [line.split()[0] for line in table[1:]] == ["3", "4", "5", "6", "7"]
+        assert [line.endswith("<- chosen") for line in table[1:]] == [False, False, True, False, False]
+        assert "modularity" not in str(choice)
+
+    def test_a_given_number_of_clusters(self):
+        tried = tuple(
+            {"flats": kind, "subspace_dim": dim, "neighborhood": size, "modularity": 0.5 - 0.1 * dim}
+            for kind, dim, size in (("points", 0, 1), ("affine flats", 2, 6), ("affine flats", 2, 9))
+        )
+        choice = Choice((Decision("flats", 1, "modularity", "why", tried), self.structure("bent")))
+        assert choice.answer.startswith("The clusters are bent: connected, but not flat. Rows were compared by affine ")
+        # Candidates that look the same are listed once.
+        assert str(choice).count("affine flats ") == 2
+        assert str(choice).count("<- chosen") == 1
+
+    def test_one_cluster(self):
+        tried = ({"n_clusters": 1, "nats_per_row": 3.0}, {"n_clusters": 2, "nats_per_row": 4.0})
+        choice = Choice((Decision("n_clusters", 0, "nats_per_row", "why", tried, larger_is_better=False),))
+        assert choice.answer.startswith("One cluster was chosen")
+
+    def test_unknown_decisions(self):
+        text = str(Choice((described(),)))
+        assert text.count("<- chosen") == 1
+        assert "k-means" in text
+
+    @pytest.mark.parametrize("decision", [numbered(), described(), odd()])
+    def test_html_is_escaped(self, decision):
+        tried = tuple({"<b>": f"<img src={i}>", **each} for i, each in enumerate(decision.candidates))
+        hostile = replace(decision, name="<script>", candidates=tried)
+        for html in (hostile._repr_html_(), Choice((hostile, decision))._repr_html_()):
+            assert not {"<script", "<img", "<b>"} & {html[i:j] for i in range(len(html)) for j in (i + 3, i + 4, i + 7)}
+        assert "<table>" in decision._repr_html_()
+
+    @settings(deadline=None)
+    @given(st.lists(decisions(), max_size=3))
+    def test_any_record_can_be_shown(self, tried):
+        choice = Choice(tuple(tried))
+        assert isinstance(str(choice), str)
+        assert choice._repr_html_().startswith("<")
+        assert choice.details()
+
+
 class TestTable:
     def test_it_reads_as_meant(self):
         tried = (
@@ -114,8 +169,7 @@ class TestTable:
         choice = Choice(
             (Decision("partition", 1, "modularity", "the largest modularity", tried), numbered(count=1, winner=0))
         )
-        assert str(choice) == repr(choice)
-        assert str(choice).split("\n") == [
+        assert choice.details().split("\n") == [
             "partition: the largest modularity",
             "    method   n_vectors  modularity  refined  seconds",
             "  * joined                  0.5000  yes        12346",
@@ -127,7 +181,9 @@ class TestTable:
         ]
 
     def test_an_empty_record(self):
-        assert str(Choice(())) == NOTHING
+        assert str(Choice(())) == Choice(()).details() == NOTHING
+        assert Choice(()).answer == ""
+        assert NOTHING in Choice(())._repr_html_()
 
     @pytest.mark.parametrize("larger", [True, False])
     def test_the_best_and_the_winner_are_shown(self, larger):
@@ -264,12 +320,19 @@ class TestPicture:
         assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(boxes))
         page = ax.figure.bbox
         (title,) = ax.findobj(lambda artist: isinstance(artist, Text) and artist.get_text() == "partition")
-        (reason,) = ax.texts
+        (reason,) = (text for text in ax.texts if text.get_text() != "chosen")
         assert title.get_window_extent().y0 >= reason.get_window_extent().y1
         for box in (*boxes, title.get_window_extent(), reason.get_window_extent()):
             assert page.x0 - 1 <= box.x0
             assert box.x1 <= page.x1 + 1
             assert box.y1 <= page.y1 + 1
+
+    @pytest.mark.parametrize("decision", [numbered(), described()])
+    def test_the_winner_is_named(self, decision):
+        ax = decision.plot()
+        (note,) = (text for text in ax.texts if text.get_text() == "chosen")
+        score = decision.chosen[decision.score]
+        assert score in (note.xy if decision.name == "n_clusters" else note.xy[:1])
 
     def test_many_candidates_are_cut_but_not_the_winner(self):
         ax = described(count=300, winner=11).plot()

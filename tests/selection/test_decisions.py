@@ -11,7 +11,7 @@ from subspaces.flats.neighborhoods import Beta2
 from subspaces.selection.coding import spread
 from subspaces.selection.decisions import flats_decision, partition_decision, structure_decision
 from subspaces.selection.partition import PartitionChoice
-from subspaces.selection.search import FlatSetting, Search
+from subspaces.selection.search import FlatSetting, Search, Trial
 from subspaces.selection.structure import BENT, BLOBS, FLAT, Structure
 from subspaces.spectral.partition import Partition
 
@@ -26,9 +26,16 @@ def partition(n_vectors, modularity, separation=1.0, origin="k-means"):
     return Partition(3, n_vectors, None, origin=origin, modularity=modularity, separation=separation)
 
 
+def decided(chosen, tried):
+    """The record of a search that tried these settings."""
+    nothing = np.zeros(0)
+    trials = [Trial(setting, nothing, nothing.astype(int), nothing.astype(int)) for setting in tried]
+    return flats_decision(Search(chosen, trials, LINEAR))
+
+
 class TestFlats:
     def test_every_trial_is_recorded(self):
-        found = flats_decision(Search(WIDE, [LINEAR, WIDE, AFFINE, POINTS, WHITENED], LINEAR))
+        found = decided(WIDE, [LINEAR, WIDE, AFFINE, POINTS, WHITENED])
         assert found.name == "flats"
         assert found.candidates[0] == {
             "flats": "linear flats",
@@ -55,21 +62,21 @@ class TestFlats:
 
     def test_a_setting_tried_twice_keeps_the_trial_that_won(self):
         again = replace(WIDE, modularity=0.49)
-        assert flats_decision(Search(again, [LINEAR, WIDE, again], LINEAR)).winner == 2
-        assert flats_decision(Search(WIDE, [LINEAR, WIDE, again], LINEAR)).winner == 1
+        assert decided(again, [LINEAR, WIDE, again]).winner == 2
+        assert decided(WIDE, [LINEAR, WIDE, again]).winner == 1
 
     @pytest.mark.parametrize("chosen", [WIDE, AFFINE])
     def test_a_pilot_is_recorded(self, chosen):
-        both = flats_decision(Search(chosen, [LINEAR, WIDE, AFFINE], LINEAR)).reason
+        both = decided(chosen, [LINEAR, WIDE, AFFINE]).reason
         assert both.startswith("affine flats" if chosen.affine else "linear flats")
         assert "pilot" in both
         assert "largest modularity" in both
         own = [each for each in (LINEAR, WIDE, AFFINE) if each.affine == chosen.affine]
-        assert flats_decision(Search(chosen, own, LINEAR)).reason == "the largest modularity"
+        assert decided(chosen, own).reason == "the largest modularity"
 
     def test_plain_values(self):
         given = FlatSetting(2, Beta2(4, 2), True, False)
-        found = flats_decision(Search(given, [given], LINEAR))
+        found = decided(given, [given])
         told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert told["candidates"][0]["neighborhood"] == str(Beta2(4, 2))
         assert told["candidates"][0]["modularity"] is None
@@ -81,14 +88,16 @@ class TestStructure:
         ("kind", "word"), [(FLAT, "few directions"), (BLOBS, "without directions"), (BENT, "worse")]
     )
     def test_the_kind_and_its_evidence(self, kind, word):
-        code = shortest_code(measure(np.eye(4), affine=True), np.zeros(4, int), 1, free=False)
-        found = structure_decision(Structure(kind, code, 3.5, 0.8, np.eye(4)))
+        code, one = (
+            shortest_code(measure(size * np.eye(4), affine=True), np.zeros(4, int), 1, free=False) for size in (1, 9)
+        )
+        found = structure_decision(Structure(kind, code, (code,), {}, one, 0.8, np.eye(4)))
         assert word in found.reason
         assert found.chosen == {
             "clusters": kind,
             "share": 0.8,
             "spread": spread(code),
-            "one_flat": 3.5,
+            "one_flat": one.length / 4,
             "k_flats": code.length / 4,
         }
         assert kind in repr(found)

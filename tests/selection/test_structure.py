@@ -11,6 +11,8 @@ from subspaces import FLS
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.flats.description import measure, shortest_code
 from subspaces.metrics import clustering_accuracy
+from subspaces.paper.reproduce import data as paper_data
+from subspaces.paper.reproduce.robustness import curves
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
     clearly_longer,
@@ -50,6 +52,12 @@ def curved_moons(seed=0, n=400):
     return np.sin(X @ rng.normal(size=(2, 10)) + rng.uniform(0, 6, 10)), y.astype(np.int32)
 
 
+def subspaces_at(angle, seed):
+    """Three subspaces of dimension four in twenty columns, any two of them at this angle in degrees."""
+    spec = curves()["angle"][angle]
+    return paper_data.load(spec, seed)
+
+
 def code_of(X, labels):
     labels = np.asarray(labels)
     return shortest_code(measure(X, affine=True), labels, int(labels.max()) + 1, free=False)
@@ -68,7 +76,31 @@ class TestKinds:
         assert clustering_accuracy(y[y >= 0], labels[y >= 0]) > 0.97
         names = [np.bincount(labels[y == each]).argmax() for each in range(len(dims))]
         assert [found.code.cells[name].dim for name in names] == list(dims)
-        assert found.one > found.nats
+        assert found.one.length > found.code.length
+
+    @pytest.mark.parametrize("dims", [(1, 1, 1), (2, 3, 4)])
+    def test_most_rows_may_be_outliers(self, dims):
+        X, y = make_subspaces(dims, 10, noise=0.05, outliers=0.6, random_state=1)
+        found = find_structure(X, [], 3, np.random.RandomState(0))
+        assert found.kind == FLAT
+        assert clustering_accuracy(y[y >= 0], found.clusters.labels(X)[y >= 0]) > 0.9
+
+    @pytest.mark.parametrize("seed", [1, 4])
+    def test_small_clusters_are_found(self, seed):
+        """None of the best three local flats lies in a small cluster; these flats are parts of the large one."""
+        X, y = make_subspaces((4, 5, 6), 10, points_per_subspace=[400, 40, 40], random_state=seed)
+        found = find_structure(X, [], 3, np.random.RandomState(0))
+        assert found.kind == FLAT
+        assert clustering_accuracy(y, np.where(found.code.chosen < 3, found.code.chosen, -1)) > 0.97
+
+    def test_the_rows_decide_if_no_flat_pays_for_itself(self):
+        """A description by one flat is shorter; the shortest by three would be one flat and two sets of outliers."""
+        angles = [subspaces_at(10, seed) for seed in range(2)]
+        for X, y in angles:
+            found = find_structure(X, [], 3, np.random.RandomState(0))
+            assert found.one.length < found.code.length
+            assert found.kind == FLAT
+            assert clustering_accuracy(y, found.code.chosen) > 0.7
 
     @pytest.mark.parametrize("seed", range(2))
     def test_motions_are_flat(self, seed):
@@ -103,7 +135,7 @@ class TestKinds:
         found = structure_of(X, np.random.default_rng(0).integers(2, size=300))
         assert found.kind == BENT
         # One flat is the shortest.
-        assert found.one < found.nats
+        assert found.one.length < found.code.length
         assert found.share == 0
 
     def test_a_start_is_not_needed(self):
@@ -142,12 +174,12 @@ class TestOddRows:
     def test_as_many_clusters_as_rows(self, n):
         X = np.random.default_rng(0).normal(size=(n, 4))
         found = find_structure(X, [np.arange(n)], n, np.random.RandomState(0))
-        assert np.isfinite([found.one, found.nats, found.share]).all()
+        assert np.isfinite([found.one.length, found.code.length, found.share]).all()
 
     @pytest.mark.parametrize("rows", [np.zeros((20, 4)), np.ones((20, 4)), np.full((20, 4), 1e-222)])
     def test_copies_of_one_row(self, rows):
         found = find_structure(rows, [np.arange(20) % 2], 2, np.random.RandomState(0))
-        assert np.isfinite([found.one, found.nats, found.share]).all()
+        assert np.isfinite([found.one.length, found.code.length, found.share]).all()
 
     def test_two_columns_and_many_clusters(self):
         X, y = make_blobs(600, n_features=2, centers=20, cluster_std=0.3, random_state=0)

@@ -49,7 +49,8 @@ class TestDecision:
 
     def test_moments_of_all_rows(self, wine):
         X = wine[0]
-        every = Moments(len(X), X.mean(axis=0), (X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))
+        moved = X - X.mean(axis=0)
+        every = Moments(len(X), X.mean(axis=0), np.square(moved).sum(axis=0), moved.T @ moved)
         assert has_own_units(X[::2], every)
 
 
@@ -95,7 +96,7 @@ class TestFLS:
         X, y = wine
         plain = FLS(3, standardise=False, random_state=0).fit(X)
         assert not plain.standardise_
-        assert clustering_accuracy(y, plain.labels_) < 0.8
+        assert clustering_accuracy(y, plain.labels_) < clustering_accuracy(y, FLS(3, random_state=0).fit_predict(X))
 
     def test_units_do_not_change_labels(self, wine):
         X = wine[0]

@@ -12,6 +12,7 @@ from subspaces.datasets import make_subspaces
 from subspaces.estimators._states import Judgement
 from subspaces.saving.fields import DamagedError, Sizes
 from subspaces.selection import Evidence, Verdict, gather, judge
+from subspaces.selection.evidence import Difference
 from subspaces.selection.verdict import TRUST, verdict_of
 
 PLANES, PLANE_LABELS = make_subspaces((2, 2, 2), 8, noise=0.02, random_state=0)
@@ -38,15 +39,27 @@ class TestStructure:
         found = judge(planes)
         assert (found.structure, found.trust) == ("flat subspaces", "reliable")
         assert planes.dims == (2, 2, 2)
-        assert planes.gain > 1 > planes.shuffled_gain
-        assert planes.split < 0.1
-        assert planes.join < -1
+        assert planes.gain.mean > 1 > planes.shuffled_gain.mean
+        assert planes.fewer.is_clear
+        assert not planes.more.is_clear
+        assert planes.rival.mean > 0
 
     def test_bent_clusters(self, moons):
         found = judge(moons)
         assert (found.structure, found.trust) == ("bent clusters", "reliable")
         assert moons.points > 0.95 > moons.flats
         assert moons.crossing < 0.01
+
+    def test_clusters_may_be_separate_even_if_shuffled_columns_are(self):
+        """Two diamonds side by side: shuffled columns also fall into two parts, with hardly more edges between them."""
+        rng = np.random.RandomState(0)
+        rows = rng.uniform(-1, 1, (800, 2))
+        rows = rows[np.abs(rows).sum(axis=1) < 0.95]
+        labels = rng.randint(2, size=len(rows))
+        found = evidence_of(rows + 1.8 * labels[:, None] * [1, 0], labels, landmarks=1.0)
+        assert found.shuffled_gain.mean > found.gain.mean
+        assert found.crossing > 0.25 * found.shuffled_crossing
+        assert judge(found).trust == "reliable"
 
     def test_blobs_and_the_advice_to_use_k_means(self):
         found = judge(evidence_of(BLOBS, BLOB_LABELS, landmarks=1.0))
@@ -73,12 +86,24 @@ class TestTrust:
 
     def test_bent_clusters_need_stability(self, moons):
         assert judge(replace(moons, landmarks=None)).trust == "doubtful"
-        assert judge(replace(moons, landmarks=0.7)).trust == "doubtful"
-        assert judge(replace(moons, landmarks=0.2)).trust == "unreliable"
-        assert judge(replace(moons, landmarks=1.0, seeds=0.2)).trust == "unreliable"
+        joined = replace(moons, crossing=0.1, gain=Difference(1.0, 0.1), graphs=0.95)
+        assert judge(joined).trust == "reliable"
+        assert judge(replace(joined, landmarks=0.7)).trust == "doubtful"
+        assert judge(replace(joined, landmarks=0.2)).trust == "unreliable"
+        assert judge(replace(joined, landmarks=1.0, seeds=0.2)).trust == "unreliable"
+
+    def test_few_landmarks_are_no_objection_if_nothing_joins_clusters(self, moons):
+        assert judge(replace(moons, landmarks=0.7)).trust == "reliable"
+
+    def test_graphs_of_other_flats_confirm_bent_clusters(self, moons):
+        unlike = replace(moons, points=0.5, gain=Difference(1.0, 0.1))
+        assert judge(unlike).trust == "stable, but unconfirmed"
+        found = judge(replace(unlike, graphs=0.95))
+        assert found.trust == "reliable"
+        assert "Other kinds of flats" in " ".join(found.reasons)
 
     def test_stable_but_another_method_disagrees(self, moons):
-        found = judge(replace(moons, points=0.1, crossing=0.2, gain=1.0))
+        found = judge(replace(moons, points=0.1, crossing=0.2, gain=Difference(1.0, 0.1)))
         assert found.trust == "stable, but unconfirmed"
         assert "agreement 0.10" in found.reasons[0]
 
@@ -97,12 +122,22 @@ class TestTrust:
         assert found.trust == "stable, but unconfirmed"
         assert "3 clusters." in found.advice
 
-    def test_rivals_among_the_labels_of_other_methods(self):
-        # Two crossing planes cut twice as well by their halves.
-        x, labels = make_subspaces((2, 2), 8, noise=0.02, random_state=0)
-        wrong = (x[:, 0] > 0).astype(np.int32)
-        alone = evidence_of(x, wrong)
-        assert evidence_of(x, wrong, others={"flats": labels}).rival <= (alone.rival or np.inf)
+    def test_rivals(self, planes):
+        found = judge(replace(planes, points=0.1, graphs=None, rival=Difference(-0.1, 0.5)))
+        assert found.trust == "stable, but unconfirmed"
+        assert "Other clusters describe" in found.reasons[0]
+
+    @pytest.mark.parametrize(
+        ("figures", "advice"),
+        [
+            ({"more": Difference(0.5, 0.1), "more_count": 5}, "5 clusters."),
+            ({"fewer": Difference(0.1, 0.1)}, "2 clusters."),
+        ],
+    )
+    def test_other_numbers_of_flats(self, planes, figures, advice):
+        found = judge(replace(planes, points=0.1, graphs=None, **figures))
+        assert found.trust == "stable, but unconfirmed"
+        assert advice in found.advice
 
     def test_dominant_column(self):
         x = load_wine().data
@@ -111,8 +146,8 @@ class TestTrust:
         assert found.trust != "reliable"
         assert found.structure == "none" or "standardised" in " ".join(found.advice)
 
-    def test_leading_components_of_many_columns(self, planes):
-        found = judge(replace(planes, n_columns=2000, leading=0.8))
+    def test_leading_components_of_many_columns(self, moons):
+        found = judge(replace(moons, n_columns=2000, leading=0.8))
         assert found.trust == "stable, but unconfirmed"
         assert "leading principal components" in found.advice[0]
 
@@ -148,6 +183,8 @@ class TestVerdict:
         found = judge(planes)
         assert str(found).startswith("Reliable. The clusters are flat subspaces.\n- ")
         assert "<strong>Reliable." in found._repr_html_()
+        assert found.meaning.startswith("You can use")
+        assert found.meaning in found._repr_html_()
         document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert verdict_of(document) == found
         assert set(document["evidence"]) == set(Evidence.__dataclass_fields__)
@@ -163,9 +200,11 @@ class TestVerdict:
         field = Judgement()
         saved = judge(planes).to_dict()
         saved["evidence"]["no_longer_measured"] = 1.0
-        del saved["evidence"]["noise"]
-        assert field.decode(saved, "verdict_", Sizes()).evidence == replace(planes, noise=None)
-        for wrong in ({"trust": "certain"}, {"reasons": [1]}, {"evidence": {"gain": "large"}}, {"more": 1}):
+        del saved["evidence"]["graphs"]
+        assert field.decode(saved, "verdict_", Sizes()).evidence == replace(planes, graphs=None)
+        figures = ({"gain": "large"}, {"gain": {"mean": "large", "error": 1}}, {"gain": {"mean": 1}}, {"kind": "odd"})
+        evidence = [{"evidence": each} for each in figures]
+        for wrong in ({"trust": "certain"}, {"reasons": [1]}, {"more": 1}, *evidence):
             with pytest.raises(DamagedError, match="verdict_"):
                 field.decode(saved | wrong, "verdict_", Sizes())
 

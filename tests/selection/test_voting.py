@@ -303,4 +303,4 @@ class TestVoters:
     def test_blocks_of_rows_are_put_together(self):
         P = np.random.default_rng(0).dirichlet(np.ones(4), 7)
         scores = np.random.default_rng(1).dirichlet(np.ones(2), 4)
-        np.testing.assert_allclose(Voter(Fixed(P), scores).shares(np.arange(7)[:, None]), P @ scores)
+        np.testing.assert_allclose(Voter(Fixed(P), scores, False).shares(np.arange(7)[:, None]), P @ scores)

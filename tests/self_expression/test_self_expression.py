@@ -13,10 +13,28 @@ from subspaces._core.arrays import unit_rows
 from subspaces._core.progress import listening
 from subspaces._core.threads import n_threads
 from subspaces.datasets import make_subspaces
-from subspaces.self_expression import ADMM, OMP, ElasticNet, admm, affinity, self_codes
+from subspaces.self_expression import (
+    ADMM,
+    OMP,
+    ElasticNet,
+    LeastSquares,
+    LowRank,
+    Thresholding,
+    admm,
+    affinity,
+    self_codes,
+)
 from subspaces.self_expression.base import Cancellation, Cancelled
 
-SOLVERS = [ADMM(), ADMM(outliers=True), ElasticNet(tol=1e-6), OMP()]
+SOLVERS = [
+    ADMM(),
+    ADMM(outliers=True),
+    ElasticNet(tol=1e-6),
+    OMP(),
+    Thresholding(5),
+    LeastSquares(n_nonzero=1000),
+    LowRank(n_nonzero=1000),
+]
 
 
 def planes(n=15, *, outliers=0.1, affine=False, seed=0):
@@ -91,6 +109,20 @@ class TestADMM:
         assert not codes.converged.any()
         assert self_codes(x, ADMM(max_iter=5000), affine=False).converged.all()
 
+    def test_without_a_tolerance_all_rows_take_all_iterations(self):
+        codes = self_codes(planes(), ADMM(tol=None, max_iter=30), affine=False)
+        assert (codes.n_iter == 30).all()
+        assert codes.converged.all()
+
+    def test_converged_codes_do_not_depend_on_the_penalty(self):
+        x = planes(8)
+        fidelity = 20 / admm.smallest_coherence(x)
+        first, second = (
+            lasso_objectives(dense(x, ADMM(tol=1e-4, max_iter=20_000, penalty=penalty)), x, fidelity)
+            for penalty in (10, 100)
+        )
+        np.testing.assert_allclose(first, second, rtol=1e-3)
+
     def test_slots_of_converged_rows_are_reused(self):
         x = planes(20)
         lasso = admm.prepare_lasso(x, fidelity=30.0, affine=False)
@@ -145,7 +177,7 @@ class TestOMP:
     def test_codes_are_those_of_scikit_learn(self, n_nonzero):
         X, _ = make_subspaces((2, 3), 8, points_per_subspace=30, random_state=0)
         x = unit_rows(X)
-        codes = dense(x, OMP(n_nonzero))
+        codes = dense(x, OMP(n_nonzero, tol=1e-6, min_rows=1))
         for i in range(len(x)):
             others = np.arange(len(x)) != i
             expected = orthogonal_mp(x[others].T, x[i], n_nonzero_coefs=n_nonzero)
@@ -154,18 +186,64 @@ class TestOMP:
 
     def test_codes_equal_the_slow_version(self):
         x = planes()
-        np.testing.assert_allclose(dense(x, OMP(3)), reference_codes.omp_codes(x, 3, 1e-6), atol=1e-8)
+        published = dense(x, OMP(3, tol=1e-6, min_rows=1))
+        np.testing.assert_allclose(published, reference_codes.omp_codes(x, 3, 1e-6), atol=1e-8)
+
+    @pytest.mark.parametrize(
+        ("n_nonzero", "tol", "min_rows"), [(3, 0.2, 10), (5, 0.1, 4), (2, 0.5, 100), (9, 0.01, 20)]
+    )
+    def test_several_combinations_equal_the_slow_version(self, n_nonzero, tol, min_rows):
+        x = planes()
+        codes = dense(x, OMP(n_nonzero, tol=tol, min_rows=min_rows))
+        np.testing.assert_allclose(codes, reference_codes.omp_codes(x, n_nonzero, tol, min_rows), atol=1e-8)
+        assert not codes.diagonal().any()
 
     def test_similarity_is_by_angle_not_by_length(self):
         x = planes() * np.random.default_rng(0).uniform(0.1, 10, (len(planes()), 1))
-        codes, scaled = dense(planes(), OMP(3)), dense(x, OMP(3))
+        codes, scaled = dense(planes(), OMP(3, tol=1e-6)), dense(x, OMP(3, tol=1e-6))
         np.testing.assert_array_equal(codes != 0, scaled != 0)
 
     def test_stops_when_the_residual_is_zero(self):
         line = np.outer(np.arange(1.0, 6), [3.0, 4.0])
-        codes = self_codes(line, OMP(4), affine=False)
+        codes = self_codes(line, OMP(4, min_rows=1), affine=False)
         assert (np.diff(codes.matrix.indptr) == 1).all()
         assert (codes.n_iter == 1).all()
+
+
+class TestThresholding:
+    @pytest.mark.parametrize("count", [1, 4, 100])
+    def test_codes_equal_the_slow_version(self, count):
+        x = planes() * np.random.default_rng(0).uniform(0.1, 10, (len(planes()), 1))
+        expected = reference_codes.nearest_angle_codes(x, min(count, len(x) - 1))
+        np.testing.assert_allclose(dense(x, Thresholding(count)), expected, atol=1e-7)
+
+
+class TestClosedForms:
+    @pytest.mark.parametrize("alpha", [1.0, 100.0])
+    def test_least_squares_equals_the_slow_version(self, alpha):
+        x = 3 * planes()
+        codes = dense(x, LeastSquares(alpha, n_nonzero=1000))
+        lam = alpha / np.square(x).sum(axis=1).mean()
+        np.testing.assert_allclose(codes, reference_codes.ridge_codes(x, lam), atol=1e-8)
+
+    def test_low_rank_is_the_minimum(self):
+        x = 2 * planes(5)
+        tau = 20 / (np.square(x).sum() / x.shape[1])
+        expected = reference_codes.low_rank_codes(x, tau, 3000)
+        np.fill_diagonal(expected, 0)
+        np.testing.assert_allclose(dense(x, LowRank(20, n_nonzero=1000)), expected, atol=1e-5)
+
+    @pytest.mark.parametrize("solver", [LeastSquares, LowRank])
+    def test_the_largest_entries_are_kept(self, solver):
+        x = planes()
+        whole, some = dense(x, solver(n_nonzero=1000)), dense(x, solver(n_nonzero=3))
+        limits = np.sort(np.abs(whole), axis=1)[:, -3]
+        np.testing.assert_array_equal(some, np.where(np.abs(whole) >= limits[:, None], whole, 0))
+
+    @pytest.mark.parametrize("solver", [LeastSquares(0), LowRank(-1), LowRank(n_nonzero=0), Thresholding(0)])
+    def test_mistakes_are_named(self, solver):
+        with pytest.raises(ValueError, match="must be"):
+            self_codes(planes(), solver, affine=False)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -281,6 +359,11 @@ class TestAffinity:
         weights = affinity(codes, mass=mass)
         assert weights.nnz == 2 * kept
         assert weights[0, 1] == 1
+
+    def test_keeps_the_least_number_of_edges(self):
+        codes = csr_matrix(([4.0, -3, 2, 1, 1], ([0] * 4 + [1], [1, 3, 2, 4, 0])), shape=(5, 5))
+        assert affinity(codes, mass=0.4, min_edges=3)[0].nnz == 3
+        assert affinity(codes, mass=0.4, min_edges=9)[0].nnz == 4
 
     def test_small_codes_keep_their_edges(self):
         codes = csr_matrix(([1e8, 1e-20], ([0, 1], [1, 2])), shape=(3, 3))

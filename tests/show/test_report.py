@@ -111,7 +111,7 @@ def test_verdict_on_good_and_on_random_clusters():
     good = describe(fitted(KFlats(2, n_init=2, random_state=0)), X, truth=Y, n_stability=2).data
     assert (good["verdict"]["trust"], good["verdict"]["level"]) == ("reliable", "good")
     texts = {box["name"]: box["text"] for box in good["evidence"]}
-    assert "2 fits with other seeds" in texts["Stability over seeds"]
+    assert "2 fits with other seeds" in texts["Do other seeds give the same clusters?"]
     noise = np.random.RandomState(0).standard_normal((300, 8))
     bad = describe(fitted(FLS(4, random_state=0), noise), noise, n_stability=2).data["verdict"]
     assert (bad["structure"], bad["level"]) == ("none", "poor")
@@ -151,6 +151,20 @@ def test_refits_stop_at_the_time_limit(flats, monkeypatch):
     assert (len(found["fits"]), found["asked"]) == (1, 3)
 
 
+@pytest.mark.parametrize(("seconds", "count"), [(1e-9, 1), (1e9, 3)])
+def test_refits_take_no_longer_than_the_fit(flats, seconds, count):
+    found = describe(flats, X, run=Run(fit_seconds=seconds)).data["stability"]
+    assert (len(found["fits"]), found["asked"]) == (count, None)
+
+
+def test_refits_without_a_known_time_of_the_fit(flats, monkeypatch):
+    # One refit of 80 % of the rows takes about as long as the fit; of 1 % of them, several do.
+    assert len(describe(flats, X).data["stability"]["fits"]) == 1
+    monkeypatch.setattr("subspaces.show.report.stability.ROW_SHARE", 0.02)
+    monkeypatch.setattr("subspaces.show.report.stability._refit", lambda model, x, seed: (np.zeros(len(x), int), False))
+    assert len(describe(flats, X).data["stability"]["fits"]) > 1
+
+
 def test_failed_refit_is_reported():
     few = X[:120]
     model = fitted(SSSC(3, n_in_sample=100, random_state=0), few)
@@ -175,6 +189,32 @@ def test_hostile_text_is_escaped(flats, text):
     assert not re.search(r"[<>&\u2028\u2029]", block)
     assert json.loads(block) == report.data
     assert report.data["scatter"]["columns"][0] == name_text(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE[:3])
+def test_notebooks_show_a_short_version(flats, text):
+    report = describe(flats, X, columns=[text, *"bcdef"], run=Run(title=text, warnings=(text,)), n_stability=0)
+    html = report._repr_html_()
+    page = Page(html)
+    assert {tag for tag, _ in page.tags} <= {
+        "p",
+        "strong",
+        "ul",
+        "li",
+        "code",
+        *("table", "thead", "tbody", "tr", "th", "td"),
+    }
+    assert len([tag for tag, _ in page.tags if tag == "tr"]) == 3
+    assert report.data["verdict"]["text"] in html
+    assert len(html) < 5000
+    with_images = describe(flats, X, images=np.zeros((len(X), 3, 3)), n_stability=0)._repr_html_()
+    assert "what makes it different" not in with_images
+
+
+def test_choices_begin_with_the_answer():
+    model = fitted(FLS("auto", max_clusters=3, random_state=0))
+    assert describe(model, X, n_stability=0).data["answer"] == model.choice_.answer
+    assert model.choice_.answer.startswith("2 clusters were chosen. They are flat")
 
 
 def test_content_security_policy(flats):
@@ -207,6 +247,21 @@ def test_save_does_not_overwrite_by_default(flats, tmp_path):
         report.save(tmp_path / "page.html")
     Report(report.data | {"title": "other"}).save(tmp_path / "page.html", overwrite=True)
     assert "<h1>other</h1>" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_columns_that_dominate_are_named():
+    rng = np.random.RandomState(0)
+    rows = np.column_stack([np.arange(120), 1e6 * rng.standard_normal(120), rng.standard_normal((120, 4))])
+    model = fitted(KFlats(2, subspace_dim=1, n_init=1, random_state=0), rows)
+    columns = ["id", "income", *"abcd"]
+    found = describe(model, rows, columns=columns, n_stability=0).data["warnings"]
+    assert found[0].startswith("Column 'id' numbers the rows")
+    assert found[1].startswith("Column 'income' of 6 has 99.9% of the variance")
+    # A warning of the run is not repeated.
+    run = Run(warnings=("column 'income' of 6 has 99.9% of the variance and dominates distances: use --standardise",))
+    assert len(describe(model, rows, columns=columns, run=run, n_stability=0).data["warnings"]) == 2
+    scaled = fitted(FLS(2, standardise=True, random_state=0), rows)
+    assert not any("income" in each for each in describe(scaled, rows, columns=columns, n_stability=0).data["warnings"])
 
 
 def test_non_finite_numbers():
@@ -330,7 +385,9 @@ def test_wide_rows():
     rows[:150, :50] += 3
     model = fitted(KASP(2, n_centroids=20, random_state=0), rows)
     data = describe(model, rows, labels=np.repeat([0, 1], 150), n_stability=0).data
-    assert len(data["scatter"]["columns"]) == 6
-    assert {each["name"] for each in data["examples"][0]["columns"]} <= {f"column {j}" for j in range(50)}
     # Numbers of columns count from 0, as in NumPy.
-    assert data["scatter"]["columns"][0] == "column 0"
+    telling = {f"column {j}" for j in range(50)}
+    assert len(data["scatter"]["columns"]) == 6
+    assert set(data["scatter"]["columns"]) <= telling
+    assert {each["name"] for each in data["examples"][0]["columns"]} <= telling
+    assert {each["name"] for each in data["profiles"][0]["columns"]} <= telling

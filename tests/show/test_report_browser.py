@@ -73,6 +73,9 @@ def pages(tmp_path_factory):
     hostile.save(folder / "hostile.html")
     images = rng.randint(256, size=(len(X), 12, 10)).astype(np.uint8)
     describe(flats, X, images=images, n_stability=0).save(folder / "images.html")
+    describe(KFlats(1, random_state=0).fit(X), X, n_stability=0).save(folder / "one.html")
+    names = np.array(["=1+1", "@sum(A1)", "-5", "plain"])[np.arange(len(X)) % 4]
+    describe(flats, X, row_names=names, n_stability=0).save(folder / "formulas.html")
     return {path.stem: path.as_uri() for path in folder.iterdir()} | {"report": report}
 
 
@@ -82,7 +85,9 @@ def opened(browser, pages):
     contexts, complaints, addresses = [], [], []
 
     def open_page(name, **options):
-        context = browser.new_context(**({"viewport": {"width": 1100, "height": 800}} | options))
+        context = browser.new_context(
+            **({"viewport": {"width": 1100, "height": 800}, "reduced_motion": "reduce"} | options)
+        )
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
@@ -106,11 +111,169 @@ def points(page, cluster):
 def test_every_section(opened, pages):
     page = opened("plain")
     titles = page.locator("h2").all_inner_texts()
-    assert titles[:5] == ["Evidence", "Eigenvalues", "Rows", "Clusters", "Angles between clusters"]
-    assert len(titles) == 12
+    assert titles == [
+        "Clusters",
+        "Picture of the rows",
+        "How far to trust it",
+        "Beside other methods",
+        "Compared with known classes",
+        "Typical, borderline and unusual rows",
+        "Methods and details",
+    ]
+    # Methods are at the end, eigenvalues after what people know.
+    details = page.locator("#details section > h3").all_inner_texts()
+    assert details[-2:] == ["Eigenvalues", "Run"]
+    assert len(details) == 8
+    assert page.locator("nav a").all_inner_texts() == titles
     assert page.locator(".sentence").inner_text() == pages["report"].data["verdict"]["text"]
+    assert page.locator(".meaning").inner_text().startswith("You can use these clusters")
     assert page.locator("#residuals svg rect").count() == 6
     assert page.evaluate("document.body.innerText.match(/undefined|NaN|\\[object/)") is None
+
+
+def test_profiles(opened, pages):
+    page = opened("plain")
+    found = pages["report"].data["profiles"]
+    cards = page.locator("#clusters .profile")
+    assert cards.count() == len(found) == 3
+    for i, profile in enumerate(found):
+        names = cards.nth(i).locator("tbody th").all_inner_texts()
+        assert names == [line["name"] for line in profile["columns"]]
+        assert cards.nth(i).locator("svg.bar").count() == len(names)
+        assert page.locator("#clusters td.text").nth(i).inner_text() == profile["words"]
+    bar = cards.first.locator("svg.bar").first
+    bar.hover()
+    assert page.locator("#tip dt").all_inner_texts()[:2] == ["median here", "median of all rows"]
+    # Cells do not overlap on a phone.
+    page = opened("plain", viewport={"width": 390, "height": 800})
+    for line in page.locator("#clusters .profile tbody tr").all():
+        boxes = [cell.bounding_box() for cell in line.locator("th, td").all() if cell.is_visible()]
+        assert len(boxes) == 4
+        widths = line.locator("td").evaluate_all("all => all.map(each => each.scrollWidth - each.clientWidth)")
+        assert max(widths) <= 0
+    page = opened("images")
+    assert page.locator("#clusters .faces figure:first-child img").count() == 3
+
+
+def test_k_means_is_drawn_beside(opened, pages):
+    page = opened("plain")
+    assert page.locator("#kmeans .panel figcaption").all_inner_texts() == ["FLS, this report", "k-means"]
+    shown = pages["report"].data["kmeans"]
+    cells = page.locator("#kmeans td:nth-child(3)").all_inner_texts()
+    assert cells[1] == f"{shown['agreement']:.2f}"
+    assert len(cells) == 4
+    clusters = page.locator("#kmeans .panel").nth(1).locator("path")
+    assert clusters.count() == len(set(shown["labels"]))
+
+
+def test_one_cluster(opened):
+    page = opened("one")
+    assert page.locator(".sentence").inner_text().startswith("No clusters found")
+    assert "no clusters" in page.locator("#summary").inner_text()
+    assert page.locator("#clusters, #kmeans, #evidence").count() == 0
+    assert page.locator(".scatter svg").is_visible()
+
+
+# Nearly the whole picture, without its rounded corners.
+WHOLE = (0.015, 0.02, 0.985, 0.98)
+
+
+def lasso(page, left, top, right, bottom):
+    """Draw around a part of the picture, given in shares of its size."""
+    plot = page.locator(".scatter svg")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    for step, (x, y) in enumerate(corners):
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=4)
+        if not step:
+            page.mouse.down()
+    page.mouse.up()
+
+
+def test_lasso_and_download(opened, pages):
+    page = opened("plain")
+    data = pages["report"].data["scatter"]
+    lasso(page, 0.015, 0.02, 0.5, 0.98)
+    view = data["views"][0]
+    # The picture has a margin of 14 pixels.
+    width = page.locator(".scatter svg").bounding_box()["width"]
+    across = 14 + (width - 28) * np.array(view["points"][0]) / view["grid"]
+    expected = np.flatnonzero(across < 0.5 * width)
+    assert 0 < len(expected) < len(across)
+    shown = page.locator(".selection strong").inner_text()
+    assert shown == f"{len(expected)} rows selected"
+    assert page.locator(".selection tbody tr").count() == min(12, len(expected))
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download as CSV").click()
+    assert found.value.suggested_filename == "selected-rows.csv"
+    head, *lines = found.value.path().read_text().splitlines()
+    assert head.split(",")[:5] == ["row", "name", "label", "confidence", "outlier_score"]
+    assert head.split(",")[5:] == data["columns"]
+    assert [int(line.split(",")[0]) for line in lines] == [data["rows"][i] for i in expected]
+    assert [int(line.split(",")[2]) for line in lines] == [data["labels"][i] for i in expected]
+    np.testing.assert_allclose(
+        [[float(cell) for cell in line.split(",")[5:]] for line in lines], [data["values"][i] for i in expected]
+    )
+    page.get_by_role("button", name="Clear").click()
+    assert page.locator(".selection").is_hidden()
+
+
+def test_rows_are_selected_by_click_and_by_key(opened):
+    page = opened("plain")
+    plot = page.locator(".scatter svg")
+    plot.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.locator(".selection strong").inner_text() == "1 row selected"
+    name = page.locator("#tip strong").inner_text()
+    assert page.locator(".selection tbody td").nth(1).inner_text() == name
+    ring = page.locator(".ring").bounding_box()
+    page.mouse.click(ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2)
+    assert page.locator(".selection").is_hidden()
+    page.mouse.click(ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2)
+    assert page.locator(".selection tbody td").nth(1).inner_text() == name
+    assert page.locator(".chosen").get_attribute("d")
+
+
+def test_lasso_selects_when_the_picture_is_enlarged(opened):
+    page = opened("plain")
+    page.get_by_role("button", name="Zoom in").click()
+    lasso(page, *WHOLE)
+    assert page.locator(".selection").is_hidden()  # a drag moves the picture
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Lasso").click()
+    lasso(page, *WHOLE)
+    assert page.locator(".selection").is_visible()
+    assert page.get_by_role("button", name="Lasso").get_attribute("aria-pressed") == "true"
+
+
+def test_hidden_clusters_are_not_selected(opened, pages):
+    page = opened("plain")
+    page.get_by_role("button", name="Show cluster 2 only").click()
+    lasso(page, *WHOLE)
+    labels = pages["report"].data["scatter"]["labels"]
+    assert page.locator(".selection strong").inner_text() == f"{labels.count(2)} rows selected"
+
+
+def test_names_cannot_be_formulas_in_a_spreadsheet(opened):
+    page = opened("formulas")
+    lasso(page, *WHOLE)
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download as CSV").click()
+    names = {line.split(",", 2)[1] for line in found.value.path().read_text().splitlines()[1:]}
+    assert names == {"'=1+1", "'@sum(A1)", "-5", "plain"}
+
+
+def test_wide_tables_have_a_hint_on_narrow_screens(opened):
+    page = opened("plain", viewport={"width": 390, "height": 800})
+    hint = page.locator("#numbers .hint")
+    assert hint.is_visible()
+    page.locator("#numbers .wide").evaluate("each => { each.scrollLeft = each.scrollWidth }")
+    hint.wait_for(state="hidden")
+    page.set_viewport_size({"width": 1800, "height": 800})
+    assert opened("plain", viewport={"width": 1800, "height": 800}).locator("#clusters .hint").is_hidden()
 
 
 def test_tooltip_of_a_point(opened, pages):
@@ -131,7 +294,8 @@ def test_tooltip_of_a_point(opened, pages):
     label = data["labels"][i]
     assert shown[:2] == [f"row {data['rows'][i]}", "none (outlier)" if label < 0 else str(label)]
     assert float(shown[2]) == pytest.approx(data["confidence"][i], abs=0.006)
-    assert float(shown[3].replace("−", "-")) == pytest.approx(X[data["rows"][i], 0], rel=0.01, abs=1e-3)
+    assert float(shown[3]) == pytest.approx(data["scores"][i], abs=0.006)
+    assert float(shown[4].replace("−", "-")) == pytest.approx(X[data["rows"][i], 0], rel=0.01, abs=1e-3)
     page.mouse.move(2, 2)
     assert page.locator("#tip").is_hidden()
 
@@ -169,8 +333,11 @@ def test_coordinates_and_views(opened):
     before = points(page, 0).get_attribute("d")
     page.locator("select[aria-label=Horizontal]").select_option(label="coordinate 3")
     middle = points(page, 0).get_attribute("d")
-    page.locator("select[aria-label=View]").select_option(label="Between clusters")
-    assert len({before, middle, points(page, 0).get_attribute("d")}) == 3
+    drawn = {before, middle}
+    for name in ("Principal components", "Distances to two flats", "Between clusters"):
+        page.locator("select[aria-label=View]").select_option(label=name)
+        drawn.add(points(page, 0).get_attribute("d"))
+    assert len(drawn) == 5
     assert page.locator(".anchor.number").all_text_contents() == ["0", "1", "2"]
     assert page.locator("select[aria-label=Horizontal]").count() == 0
 
@@ -192,7 +359,7 @@ def test_zoom_and_drag(opened):
 
 def test_sortable_tables(opened):
     page = opened("plain")
-    sizes = page.locator("#clusters tbody td:nth-child(2)")
+    sizes = page.locator("#clusters .scrolled td:nth-child(2)")
     heading = page.locator("#clusters th").nth(1)
     heading.locator("button").click()
     down = [int(each) for each in sizes.all_inner_texts()]
@@ -258,7 +425,7 @@ def test_narrow_screens_do_not_scroll_sideways(opened, name):
 def test_rows_that_are_images(opened):
     page = opened("images")
     images = page.locator("#examples img")
-    assert images.count() == 3 * (1 + 3 * 8)
+    assert images.count() == 3 * 3 * 8
     assert page.evaluate("[...document.images].every(each => each.complete && each.naturalWidth === 10)")
     images.nth(1).hover()
     assert page.locator("#tip").inner_text().startswith("row ")

@@ -10,7 +10,8 @@ from subspaces import FLS, KASP, KFlats
 from subspaces.datasets import make_subspaces
 from subspaces.report import describe
 from subspaces.show.report.clusters import cluster_facts, fitted_flats
-from subspaces.show.report.examples import column_divergences, example_rows
+from subspaces.show.report.columns import column_facts
+from subspaces.show.report.examples import example_rows
 from subspaces.show.report.points import LEAST_POINTS, drawn_rows
 from subspaces.show.report.subject import make_subject
 
@@ -88,11 +89,49 @@ def test_views_of_the_scatter_plot():
     embedding = model.transform(rows)[:, 0]
     points = np.array(views["Spectral embedding"]["points"][0]) / views["Spectral embedding"]["grid"]
     np.testing.assert_allclose(points, (embedding - embedding.min()) / np.ptp(embedding), atol=1e-4)
+    distances = views["Distances to two flats"]
+    first = int(distances["axes"][0].removeprefix("distance to cluster "))
+    near = np.array(distances["points"][0]) < np.array(distances["points"][1])
+    second = int(distances["axes"][1].removeprefix("distance to cluster "))
+    assert near[model.labels_ == first].mean() > 0.95
+    assert near[model.labels_ == second].mean() < 0.05
     ring = views["Between clusters"]
     places = np.array(ring["points"]).T / ring["grid"]
     anchors = {k: np.array([x, y]) for x, y, k in ring["anchors"]}
     nearest = [min(anchors, key=lambda k: np.linalg.norm(anchors[k] - place)) for place in places]
     assert np.mean(nearest == model.labels_) > 0.95
+
+
+@pytest.mark.parametrize(
+    "model",
+    [FLS(2, random_state=0), KASP(2, random_state=0), KFlats(2, random_state=0)],
+    ids=lambda each: type(each).__name__,
+)
+def test_two_clusters_are_shown_in_two_useful_coordinates(model):
+    rows, _ = make_blobs(200, centers=2, n_features=5, random_state=0)
+    for view in describe(fitted(model, rows), rows, n_stability=0).data["scatter"]["views"]:
+        assert len(view["points"]) == len(view["axes"]) >= 2
+        for axis in view["points"][:2]:
+            # Not two bars: rows of a cluster differ in both coordinates.
+            assert len(set(axis)) > 50, view["name"]
+
+
+def test_two_flat_clusters_are_first_shown_by_their_distances(flats):
+    assert describe(flats, X, n_stability=0).data["scatter"]["views"][0]["name"] == "Distances to two flats"
+
+
+def test_rows_of_one_column_are_shown_in_order():
+    rows = np.random.RandomState(0).standard_normal((60, 1))
+    data = describe(fitted(KASP(2, n_centroids=10, random_state=0), rows), rows, n_stability=0).data
+    view = data["scatter"]["views"][0]
+    assert view["axes"] == ["value", "number of the row"]
+    assert (np.diff(view["points"][1]) > 0).all()
+
+
+def test_rows_of_two_columns_are_first_shown_as_they_are():
+    rows = np.random.RandomState(0).standard_normal((90, 2))
+    data = describe(fitted(FLS(2, random_state=0), rows), rows, n_stability=0).data
+    assert data["scatter"]["views"][0]["name"] == "Principal components"
 
 
 def test_example_rows():
@@ -109,15 +148,19 @@ def test_example_rows():
     assert subject.confidence[kinds["borderline"]].max() <= subject.confidence[left].min() + 1e-2
 
 
-def test_column_divergences(flats):
+def test_column_facts(flats):
     rows = np.random.RandomState(0).standard_normal((len(X), 6))
     rows[flats.labels_ == 0, 4] += 9
     rows[flats.labels_ == 1, 2] *= 0.01
     rows[:, 5] = 1.0
-    _, divergence = column_divergences(subject_of(flats, X, values=rows))
-    assert divergence[0].argmax() == 4
-    assert divergence[1].argmax() == 2
-    assert (divergence[:, 5] == -1).all()
+    found = column_facts(subject_of(flats, X, values=rows))
+    assert found.divergences[0].argmax() == found.telling(0, 1)[0] == 4
+    assert found.divergences[1].argmax() == found.telling(1, 1)[0] == 2
+    assert (found.divergences[:, 5] == -1).all()
+    assert 5 not in found.telling(0, 6)
+    assert found.telling_together(2).tolist() == [2, 4]
+    np.testing.assert_allclose(found.means[0], rows[flats.labels_ == 0].mean(axis=0))
+    np.testing.assert_allclose(found.spreads[1], rows[flats.labels_ == 1].std(axis=0), atol=1e-12)
 
 
 def test_landmark_statistics():

@@ -32,10 +32,9 @@ def joined(sizes, *, strength, seed=0):
 
 
 @pytest.mark.parametrize("n", [120, 700])
-def test_vectors_span_those_of_the_normalised_laplacian(n, monkeypatch):
-    monkeypatch.setattr(graph, "GRAPH_TIE", 0.0)
+def test_vectors_span_those_of_the_normalised_laplacian(n):
     weights, _ = joined([n // 3] * 3, strength=0.2)
-    ours = graph.spectral_vectors(weights, 3, rng=np.random.RandomState(0))
+    ours = graph.spectral_vectors(weights, 3, tie=0.0, rng=np.random.RandomState(0))
     _, exact = reference_codes.normalised_laplacian_vectors(weights.toarray(), 3)
     np.testing.assert_allclose(principal_angles(ours, exact), 0, atol=1e-6)
 
@@ -85,6 +84,27 @@ def test_the_largest_modularity_chooses_how_many_vectors():
     together = graph.spectral_labels(weights, 3, counts=[1, 2, 3, 6], rng=np.random.RandomState(0))
     assert modularity(together) >= max(map(modularity, alone)) - 0.01
     assert clustering_accuracy(labels, together) > 0.95
+
+
+def test_the_normalised_cut_by_hand():
+    weights = csr_matrix([[0, 2.0, 1], [2, 0, 0], [1, 0, 0]])
+    assert graph.normalised_cut(weights, np.array([0, 0, 1]), 2) == pytest.approx(1 / 5 + 1)
+    assert graph.normalised_cut(weights, np.array([0, 0, 0]), 2) == pytest.approx(1)
+
+
+def test_a_small_cluster_is_not_lost_to_an_even_cut():
+    # The cut between the halves of the large piece has a larger modularity than that between the large and small piece.
+    half = np.repeat([0, 1], 100)
+    edges = np.triu(np.random.default_rng(0).random((200, 200)) < np.where(half == half[:, None], 0.15, 0.05), 1)
+    weights = block_diag([edges + edges.T, np.ones((12, 12)) - np.eye(12)]).tolil()
+    weights[0, 200] = weights[200, 0] = 0.1
+    labels, steps = np.repeat([0, 1], [200, 12]), graph.row_stochastic(weights.tocsr())
+    even, right = (
+        graph.modularity(graph.cluster_shares(steps, y, 2)) for y in (np.append(half, np.zeros(12, int)), labels)
+    )
+    assert even > right
+    found = graph.spectral_labels(weights.tocsr(), 2, counts=[2, 3], rng=np.random.RandomState(0))
+    assert clustering_accuracy(labels, found) == 1
 
 
 @pytest.mark.parametrize("n", [5, 800])

@@ -57,6 +57,15 @@ def with_fixed_signs(vectors: NDArray[Any]) -> NDArray[Any]:
     return vectors * np.where(largest < 0, -1.0, 1.0)
 
 
+def numbered(labels: Labels) -> Labels:
+    """The same clusters (n,), numbered in the order of their first rows.
+
+    k-means numbers clusters by chance: rounding, and so the number of threads, can exchange the numbers.
+    """
+    _, first, own = np.unique(labels, return_index=True, return_inverse=True)
+    return first.argsort().argsort()[own].astype(labels.dtype)
+
+
 def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_]:
     """Which `values` (n,) lie below median + `width` standard deviations, estimated by the MAD.
 
@@ -106,12 +115,17 @@ def device(x: Any) -> Any:
 
 def like(values: NDArray[Any], x: Array) -> Array:
     """NumPy `values` in the library, on the device and in the dtype of `x`."""
-    return namespace(x).asarray(values, dtype=x.dtype, device=device(x))
+    return namespace(x).asarray(_plain(values, x), dtype=x.dtype, device=device(x))
 
 
 def follow(result: NDArray[Any], x: Array) -> Any:
     """A NumPy `result` in the library and on the device of `x`; its dtype stays."""
-    return result if is_host(x) else namespace(x).asarray(result, device=device(x))
+    return result if is_host(x) else namespace(x).asarray(_plain(result, x), device=device(x))
+
+
+def _plain(values: NDArray[Any], x: Array) -> NDArray[Any]:
+    """NumPy `values` as the library of `x` takes them: torch refuses reversed arrays and warns of read-only ones."""
+    return values if is_host(x) else np.require(values, requirements=["C", "W"])
 
 
 def to_device(x: NDArray[Any], name: str) -> Any:

@@ -18,6 +18,7 @@ __all__ = [
     "InputError",
     "MissingFileError",
     "MissingPackageError",
+    "NoThreadError",
     "OutOfMemoryError",
     "UserError",
     "UserFileError",
@@ -76,6 +77,10 @@ class OutOfMemoryError(UserError, MemoryError):
     """Work that needs more memory than the machine has."""
 
 
+class NoThreadError(UserError, RuntimeError):
+    """A machine that starts no more threads."""
+
+
 @contextlib.contextmanager
 def file_errors() -> Iterator[None]:
     """Raise failures of the operating system as UserFileError: for code that only reads or writes files of the user."""
@@ -89,13 +94,20 @@ def file_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def memory_errors() -> Iterator[None]:
-    """Raise MemoryError as OutOfMemoryError: for work whose size the user decides."""
+    """Raise MemoryError as OutOfMemoryError, and the same for threads: for work whose size the user decides."""
     try:
         yield
     except UserError:
         raise
     except MemoryError as error:
         raise OutOfMemoryError(*error.args) from error
+    except RuntimeError as error:
+        # The message of Python, which has no class for it.
+        if "can't start new thread" not in str(error):
+            raise
+        raise NoThreadError(
+            "this machine starts no more threads: end other programs, or set OPENBLAS_NUM_THREADS=1."
+        ) from error
 
 
 def _of_user(error: OSError) -> UserFileError:

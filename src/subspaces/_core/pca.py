@@ -12,6 +12,9 @@ from subspaces._core.arrays import with_fixed_signs
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import one_thread
 
+# Rows that take more are read in blocks of columns. Changes results within rounding.
+WIDE_BYTES = 64 * 2**20
+
 
 def principal_directions(
     x: NDArray[Any], mean: NDArray[Any], count: int, *, known: NDArray[np.float64] | None = None
@@ -24,11 +27,19 @@ def principal_directions(
     """
     n, p = x.shape
     if n < p:
-        # The n x n matrix of inner products is smaller, and all of x fits into memory.
-        rows = x - np.asarray(mean, np.float64)
-        loadings = rows.T @ _top_eigenvectors(rows @ rows.T, min(count, n))
+        # The n x n matrix of inner products is smaller. Blocks of columns: x may be wide.
+        middle = np.asarray(mean, np.float64)
+        blocks = list(row_blocks(p, 3 * n * 8, budget=WIDE_BYTES))
+        products = np.zeros((n, n))
+        for block in blocks:
+            rows = x[:, block] - middle[block]
+            products += rows @ rows.T
+        leading = _top_eigenvectors(products, min(count, n))
+        loadings = np.zeros((p, count))
+        for block in blocks:
+            loadings[block, : leading.shape[1]] = (x[:, block] - middle[block]).T @ leading
         # Householder's Q has orthonormal columns even if rows span fewer than `count` directions.
-        directions = np.linalg.qr(np.pad(loadings, ((0, 0), (0, count - loadings.shape[1]))))[0]
+        directions = np.linalg.qr(loadings)[0]
     else:
         directions = _top_eigenvectors(scatter(x, mean) if known is None else known, count)
     return with_fixed_signs(directions)
@@ -61,12 +72,15 @@ def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.
     return np.ascontiguousarray(vectors[:, ::-1])
 
 
-def principal_scores(x: NDArray[Any], count: int, *, drop: int = 0, scale: float = 1.0) -> NDArray[np.float32]:
+def principal_scores(
+    x: NDArray[Any], count: int, *, drop: int = 0, scale: float = 1.0, center: bool = True
+) -> NDArray[np.float32]:
     """Coordinates of the centred rows of `scale * x` (n, p) along principal directions: (n, count - drop).
 
-    The `drop` leading directions are left out.
+    The `drop` leading directions are left out. If `center` is False, the directions are the leading right singular
+    vectors of `x` itself.
     """
-    mean = x.mean(axis=0, dtype=np.float64)
+    mean = x.mean(axis=0, dtype=np.float64) if center else np.zeros(x.shape[1])
     directions = principal_directions(x, mean, count)[:, drop:]
     scores = np.empty((len(x), count - drop), np.float32)
     for block in row_blocks(len(x), 3 * x.shape[1] * 8):

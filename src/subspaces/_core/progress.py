@@ -55,7 +55,21 @@ def note(detail: str) -> None:
 
 @contextlib.contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Pass the events of this thread, or asynchronous task, to `listener` until the context ends."""
+    """Pass the events of this thread, or asynchronous task, to `listener` until the context ends.
+
+    Use it for a progress bar or log of your own; `verbose=1` shows the bar of the library. An exception that the
+    listener raises ends the fit, which leaves the estimator as it was.
+
+    Examples
+    --------
+    >>> from subspaces import KFlats
+    >>> from subspaces.progress import listening
+    >>> stages = []
+    >>> with listening(lambda event: stages.append(event.stage)):
+    ...     model = KFlats(1, subspace_dim=1, random_state=0).fit([[0.0, 1], [1, 2], [2, 3]])
+    >>> "flats" in stages
+    True
+    """
     before = _listeners.set((*_listeners.get(), listener))
     try:
         yield

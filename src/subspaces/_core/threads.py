@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -13,6 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+# Entries of rows up to which threads do not pay. Speed only.
+FEW_ENTRIES = 20_000
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -77,6 +80,11 @@ def one_thread() -> AbstractContextManager[None]:
     same work can take ten times as long.
     """
     return _ONE_THREAD
+
+
+def threads_for(n_entries: int) -> AbstractContextManager[None]:
+    """A context for work on rows of this many entries: `one_thread` if few, because threads would take longer."""
+    return one_thread() if n_entries <= FEW_ENTRIES else nullcontext()
 
 
 def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> None:

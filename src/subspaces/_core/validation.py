@@ -17,6 +17,10 @@ from sklearn.utils.validation import validate_data
 from subspaces._core.arrays import Array, Labels, is_host, namespace
 from subspaces._core.errors import InputError, UserTypeError
 
+NOT_FINITE = (
+    "Input X contains NaN or infinity: drop such rows, or fill in values first, as sklearn.impute.SimpleImputer does."
+)
+
 
 def check_rows(
     estimator: BaseEstimator, X: ArrayLike, *, reset: bool, min_features: int = 1, device: bool = False
@@ -40,7 +44,9 @@ def check_rows(
     except TypeError as error:
         raise UserTypeError(*error.args) from error
     except ValueError as error:
-        raise InputError(*error.args) from error
+        # What scikit-learn suggests for missing values is about classifiers.
+        reason = NOT_FINITE if str(error).startswith(("Input X contains NaN", "Input X contains inf")) else str(error)
+        raise InputError(reason) from error
     check_range(rows)
     return rows
 
@@ -96,7 +102,7 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
     xp = namespace(rows)
     largest = max(float(xp.max(rows)), -float(xp.min(rows)))
     if not largest < np.inf:
-        raise InputError("Input X contains NaN or infinity: drop or fill such rows.")
+        raise InputError(NOT_FINITE)
     number = xp.finfo(rows.dtype)
     if are_all and 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise InputError(
@@ -131,6 +137,11 @@ def check_positive(name: str, value: Any, *, hint: str = "") -> float:
 
 def check_n_clusters(n_clusters: Any, x: Array) -> int:
     """Check a number of clusters for the rows of `x` (n, p)."""
+    if isinstance(n_clusters, str):
+        raise UserTypeError(
+            f"n_clusters={n_clusters!r} must be a whole number; FLS, LBF and KFlats also take 'auto' and choose it.",
+            parameter="n_clusters",
+        )
     return check_integer("n_clusters", n_clusters, low=1, high=len(x), hint=f"X has n_samples={len(x)} rows")
 
 

@@ -24,10 +24,12 @@ from subspaces.cli.errors import one_line_of
 from subspaces.cli.fitting import fit_model
 from subspaces.cli.methods import Method
 from subspaces.cli.rows import Prepared, fit_rows, known_rows, sample
-from subspaces.cli.targets import put_folder, working_folder
+from subspaces.cli.targets import Target
 from subspaces.cli.values import LARGEST_SEED
 from subspaces.metrics import adjusted_rand, residual_share
+from subspaces.rows import RowSource
 from subspaces.rows.thresholds import FIT_ROWS
+from subspaces.show.baselines import BASELINES, Baseline, FittedBaseline, fit_baseline
 
 # Residuals are compared at this dimension if neither --dim nor a model gives one.
 DIM = 3
@@ -37,7 +39,7 @@ DIM = 3
 class Outcome:
     """Result of one method."""
 
-    method: Method
+    method: Method | Baseline
     labels: NDArray[Any] | None = None  # (n,), of the first seed
     seconds: float | None = None  # of a fit, the mean over seeds
     n_clusters: int | None = None
@@ -46,6 +48,7 @@ class Outcome:
     residual: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
     dim: int | None = None  # of the fitted subspaces
+    n_fitted: int | None = None  # rows that it was fitted to, if fewer than all
     not_run: str | None = None  # why the method has no labels
 
     def as_dict(self) -> dict[str, Any]:
@@ -59,6 +62,7 @@ class Outcome:
             "residual": plain(self.residual),
             "agreement": plain(self.agreement),
             "stability": plain(self.stability),
+            "n_fitted": self.n_fitted,
             "not_run": self.not_run,
         }
 
@@ -87,6 +91,53 @@ def run_method(method: Method, prepared: Prepared, options: dict[str, Any], cons
     pairs = [adjusted_rand(a, b) for i, a in enumerate(found) for b in found[:i]]
     outcome.stability = float(np.mean(pairs)) if pairs else None
     return outcome
+
+
+def run_baselines(prepared: Prepared, options: dict[str, Any], console: Console) -> list[Outcome]:
+    """Results of the ordinary methods."""
+    return [run_baseline(each, prepared, options, console) for each in BASELINES.values()]
+
+
+def run_baseline(baseline: Baseline, prepared: Prepared, options: dict[str, Any], console: Console) -> Outcome:
+    """Fit an ordinary method with every seed, to a sample if there are too many rows for it."""
+    outcome = Outcome(baseline)
+    n_clusters = None if options["clusters"] == "auto" else int(options["clusters"])
+    if n_clusters is None and not baseline.finds_number:
+        outcome.not_run = "needs the number of clusters, such as -k 10"
+        return outcome
+    console.prefix = f"{baseline.name}: "
+    console.stage("fit")
+    began = time.monotonic()
+    found, fits = [], []
+    for number in range(options["repeats"]):
+        seed = (options["seed"] + number) % (LARGEST_SEED + 1)
+        rows = np.asarray(sample(prepared, seed, FIT_ROWS)[1], np.float64)
+        try:
+            fits.append(fit_baseline(baseline, rows, n_clusters, seed))
+        except UserError as error:
+            outcome.not_run = one_line_of(error)
+            return outcome
+        if not fits[-1].n_clusters:
+            outcome.not_run = "found no clusters: all rows are noise"
+            return outcome
+        found.append(_baseline_labels(fits[-1], prepared))
+    outcome.seconds = (time.monotonic() - began) / len(fits)
+    outcome.labels, outcome.n_clusters = found[0], fits[0].n_clusters
+    fitted = len(fits[0].rows)
+    outcome.n_fitted = fitted if fitted < known_rows(prepared.rows) else None
+    pairs = [adjusted_rand(a, b) for i, a in enumerate(found) for b in found[:i]]
+    outcome.stability = float(np.mean(pairs)) if pairs else None
+    return outcome
+
+
+def _baseline_labels(fitted: FittedBaseline, prepared: Prepared) -> NDArray[Any]:
+    """Labels (n,) of all rows."""
+    rows = prepared.rows
+    if isinstance(rows, RowSource):
+        return np.concatenate([fitted.predict(np.asarray(to_host(block), np.float64)) for block in rows.blocks()])
+    if len(fitted.rows) == len(rows):
+        return fitted.labels
+    return fitted.predict(np.asarray(rows, np.float64))
 
 
 def _reason_not_to_run(method: Method, dim: int | str, prepared: Prepared, options: dict[str, Any]) -> str | None:
@@ -162,17 +213,17 @@ def document_of(
     }
 
 
-def write(out: Path, document: dict[str, Any], outcomes: Sequence[Outcome], prepared: Prepared) -> None:
-    with working_folder(out) as folder:
-        rows = document["methods"]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        columns = {name: ["" if row.get(name) is None else row[name] for row in rows] for name in names}
-        results.write_csv(folder / "comparison.csv", columns)
-        done = [outcome for outcome in outcomes if outcome.labels is not None]
-        if known_rows(prepared.rows) <= results.MOST_CSV_ROWS and done[0].labels is not None:
-            columns_of_rows = results.label_columns(done[0].labels, prepared.table)
-            columns_of_rows.pop("label")
-            columns_of_rows |= {outcome.method.name: outcome.labels for outcome in done if outcome.labels is not None}
-            results.write_csv(folder / "labels.csv", columns_of_rows)
-        write_whole(folder / "comparison.json", json.dumps(document, indent=1, allow_nan=False) + "\n")
-        put_folder(folder, out)
+def write(target: Target, document: dict[str, Any], outcomes: Sequence[Outcome], prepared: Prepared) -> None:
+    """Write the comparison as JSON and CSV, and the labels of all methods."""
+    folder, rows = target.folder, document["methods"]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: ["" if row.get(name) is None else row[name] for row in rows] for name in names}
+    results.write_csv(folder / "comparison.csv", columns)
+    done = [outcome for outcome in outcomes if outcome.labels is not None]
+    if known_rows(prepared.rows) <= results.MOST_CSV_ROWS and done[0].labels is not None:
+        columns_of_rows = results.label_columns(done[0].labels, prepared.table)
+        columns_of_rows.pop("label")
+        columns_of_rows |= {outcome.method.name: outcome.labels for outcome in done if outcome.labels is not None}
+        results.write_csv(folder / "labels.csv", columns_of_rows)
+    write_whole(folder / "comparison.json", json.dumps(document, indent=1, allow_nan=False) + "\n")
+    target.put()

@@ -10,7 +10,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from subspaces._core.errors import InputError, MissingFileError, UserError, file_errors
+from subspaces._core.errors import InputError, MissingFileError, UserError
+from subspaces._core.files import open_regular
 from subspaces.cli.command import Command
 from subspaces.cli.record import path_of
 from subspaces.cli.values import from_file, near
@@ -58,11 +59,14 @@ def by_parameter(options: Mapping[str, Any]) -> dict[str, Any]:
 def checked_options(content: Mapping[str, Any], path: Path, command: click.Command) -> dict[str, Any]:
     """Values of the options in a configuration, by long name; refuses names that are not options of the command."""
     known = {long_name(parameter): parameter for parameter in command.params}
+    # An option may have several spellings, and one that negates it.
+    spellings = {option.lstrip("-"): name for name, each in known.items() for option in each.opts}
+    negations = {option.lstrip("-"): name for name, each in known.items() for option in each.secondary_opts}
     found: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("_", "-")
-        negated = name.startswith("no-") and name not in known and bool(known.get(name[3:]) and _negatable(known, name))
-        name = name[3:] if negated else name
+        negated = name in negations
+        name = negations[name] if negated else spellings.get(name, name)
         if name not in known or name in POINTERS:
             raise InputError(
                 f"{path}: {key} is not an option of subspaces {command.name}{near(name, known.keys() - POINTERS)}"
@@ -97,6 +101,11 @@ def read_run(path: Path) -> dict[str, Any]:
         )
     if not isinstance(document.get("options"), dict) or not isinstance(document.get("command"), str):
         raise InputError(f"{path} is damaged: it does not contain the options of the run")
+    files = document.get("data") or []
+    named = isinstance(files, list) and all(isinstance(e, dict) and isinstance(e.get("path"), str) for e in files)
+    for key, good in {"data": named, "environment": isinstance(document.get("environment") or {}, dict)}.items():
+        if not good:
+            raise InputError(f"{path} is damaged: {key} has another type; fit again")
     return document
 
 
@@ -150,12 +159,8 @@ def _of_run(path: Path, command: click.Command) -> dict[str, Any]:
     return checked_options({name: value for name, value in options.items() if value is not None}, path, command)
 
 
-def _negatable(known: Mapping[str, click.Parameter], name: str) -> bool:
-    return f"--{name}" in known[name[3:]].secondary_opts
-
-
 def _content(path: Path) -> str:
-    with file_errors(), path.open("rb") as stream:
+    with open_regular(path) as stream:
         raw = stream.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise InputError(f"{path} is too long for a configuration: name a TOML file, or the run.json of a run")

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TextIO
 
@@ -34,6 +34,11 @@ def stage_lines(*stages: str) -> Iterator[None]:
         yield
 
 
+def scale_line(sentence: str) -> str:
+    """A warning about columns that dominate distances, with what to do on the command line."""
+    return f"{sentence}: add --standardise, unless all columns have the same unit (then --no-standardise)"
+
+
 class Console:
     """A bar with the time left if stderr is a terminal, otherwise a line now and then.
 
@@ -47,6 +52,8 @@ class Console:
         self.warnings: list[str] = []
         self.notes: list[str] = []
         self.prefix = ""  # of the names of stages, if there are several fits
+        # Columns of the rows that are fitted; None if their scales need no warning.
+        self.column_names: Sequence[str] | None = None
         self.current: str | None = None  # name of the running stage
         self._whole = False
         self._stage_began = self._counted_from = self._printed = time.monotonic()
@@ -160,7 +167,12 @@ class Console:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        self.warn(message)
+        from subspaces.rows.unusual import ScaleWarning
+
+        if not isinstance(message, ScaleWarning):
+            self.warn(message)
+        elif self.column_names is not None:
+            self.warn(scale_line(message.found.sentence(self.column_names)))
 
     def _print_sometimes(self, message: str, *, always: bool = False) -> None:
         now = time.monotonic()

@@ -20,8 +20,20 @@ class DataSet:
 
     name: str
     what: str  # description in one line
-    use: str  # options of `fit` that suit it
     make: Callable[..., Drawn]  # its keywords are what --set changes
+    image_shape: str | None = None
+    # Principal components of faces, and the leading ones, of the light, that are left out.
+    pca: int = 0
+    whiten_drop: int = 0
+
+    def options(self, rows: NDArray[Any], truth: NDArray[Any]) -> list[str]:
+        """Options of `fit` that suit these rows (n, p) with true classes (n,)."""
+        found = ["-k", str(max(1, len({*truth.tolist()} - {-1})))]
+        if self.image_shape:
+            found += ["--image-shape", self.image_shape]
+        if self.pca and len(rows) > self.pca + self.whiten_drop:
+            found += ["--pca", str(self.pca), "--whiten-drop", str(self.whiten_drop)]
+        return found
 
 
 def _mnist(subset: str = "train") -> Drawn:
@@ -86,19 +98,19 @@ def _motions(
 DATA_SETS = {
     each.name: each
     for each in (
-        DataSet(
-            "mnist", "60,000 handwritten digits of 28 x 28 pixels; downloaded", "-k 10 --image-shape 28x28", _mnist
-        ),
-        DataSet("pendigits", "7,494 digits as 8 positions of a pen; downloaded", "-k 10", _pendigits),
+        DataSet("mnist", "60,000 handwritten digits of 28 x 28 pixels; downloaded", _mnist, "28x28"),
+        DataSet("pendigits", "7,494 digits as 8 positions of a pen; downloaded", _pendigits),
         DataSet(
             "yaleb",
             "2,414 faces of 38 persons, 48 x 42 pixels; from a file of yours",
-            "-k 38 --image-shape 48x42 --pca 80 --whiten-drop 2",
             _yaleb,
+            "48x42",
+            pca=80,
+            whiten_drop=2,
         ),
-        DataSet("digits", "1,797 handwritten digits of 8 x 8 pixels", "-k 10 --image-shape 8x8", _digits),
-        DataSet("subspaces", "points near random subspaces, with noise and outliers; drawn", "-k 3", _subspaces),
-        DataSet("motions", "tracks of points on moving rigid bodies; drawn", "-k 3", _motions),
+        DataSet("digits", "1,797 handwritten digits of 8 x 8 pixels", _digits, "8x8"),
+        DataSet("subspaces", "points near random subspaces, with noise and outliers; drawn", _subspaces),
+        DataSet("motions", "tracks of points on moving rigid bodies; drawn", _motions),
     )
 }
 

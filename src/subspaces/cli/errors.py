@@ -20,8 +20,18 @@ def is_debugging() -> bool:
 
 
 def one_line_of(error: BaseException) -> str:
-    """What is wrong with the input or the machine, and what to do about it."""
+    """What is wrong with the input or the machine, what to do about it, and the notes of the error."""
+    notes = [one_line(note) for note in getattr(error, "__notes__", ())]
+    return "; ".join([_reason(error).rstrip("."), *notes]) if notes else _reason(error)
+
+
+def _reason(error: BaseException) -> str:
     text = one_line(error)
+    found = getattr(error, "found", None)
+    if found is not None:
+        return (
+            f"{one_line(found)}: add --missing drop to leave such rows out, or --missing mean to fill in column means"
+        )
     if isinstance(error, MemoryError):
         detail = f" ({text})" if text else ""
         return f"there is not enough memory{detail}: give fewer rows or columns, or a lower --memory-limit"
@@ -41,7 +51,7 @@ def bug_line(error: BaseException, arguments: list[str]) -> str:
     place = f"the traceback is in {path}" if path else f"set {DEBUG_VARIABLE}=1 to see the traceback"
     return one_line(
         f"subspaces: internal error, {type(error).__name__}: {error}; this is a bug in subspaces, not a mistake of "
-        f"yours; please report it: {place}"
+        f"yours; please report it: {'; '.join([*getattr(error, '__notes__', ()), place])}"
     )
 
 

@@ -22,10 +22,14 @@ from subspaces.cli.console import Console
 from subspaces.cli.methods import Method
 from subspaces.cli.page import write_report
 from subspaces.cli.rows import Prepared, fit_rows, known_rows
-from subspaces.cli.targets import LABEL_FILES, RUN_FILES
+from subspaces.cli.targets import RUN_FILES, labels_alone
 from subspaces.estimators.access import wrap
 from subspaces.rows import Preparation, RowSource, Table, parse_bytes
 from subspaces.saving import RUN_MODEL
+from subspaces.show.report.stability import MOST_SECONDS
+
+# Time of a report besides its refits.
+PAGE_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -41,8 +45,8 @@ class Job:
 
     @property
     def labels_alone(self) -> bool:
-        """Whether --out names a file of labels."""
-        return Path(self.options["out"]).suffix.lower() in LABEL_FILES
+        """Whether --out is a place of labels alone."""
+        return labels_alone(self.options["out"])
 
 
 def build(method: Method, options: dict[str, Any]) -> Any:
@@ -61,22 +65,26 @@ def build(method: Method, options: dict[str, Any]) -> Any:
 def fit_into(folder: Path, job: Job, prepared: Prepared, console: Console) -> dict[str, Any]:
     """Fit, and write everything into `folder`; returns the content of run.json."""
     started, table, options = record.now(), prepared.table, job.options
+    began = time.monotonic()
     _fit(folder, job, prepared, console)
+    fit_seconds = round(time.monotonic() - began, 4)
     console.stage("writing results")
     labels = _kept_labels(job.model, folder)
-    confidence = getattr(job.model, "confidence_", None)
     if len(labels) <= results.MOST_CSV_ROWS:
-        results.write_csv(folder / "labels.csv", results.label_columns(labels, table, confidence))
+        per_row = [getattr(job.model, name, None) for name in ("confidence_", "outlier_scores_")]
+        results.write_csv(folder / "labels.csv", results.label_columns(labels, table, *per_row))
     else:
         console.remark(f"labels.csv is skipped above {results.MOST_CSV_ROWS:,} rows: the labels are in labels.npy")
-    document = {"started": started, **_document(job, table, labels)}
+    document = {"started": started, **_document(job, table, labels), "fit_seconds": fit_seconds}
     if not job.labels_alone:
         _save_model(job.model, folder, prepared)
         if options["report"]:
             console.stage("report", whole=True)
             so_far = {**document, **_so_far(console, job.began)}
-            verdict = write_report(folder / "report.html", job.model, prepared, labels, so_far, console)
-            document["fit"]["verdict"] = document["fit"]["verdict"] or verdict
+            shown = write_report(folder / "report.html", job.model, prepared, labels, so_far, console)
+            if shown is not None:
+                document["fit"]["verdict"] = document["fit"]["verdict"] or shown["verdict"]
+                document["fit"]["profiles"] = shown["profiles"]
     console.stage("finishing")
     document |= _so_far(console, job.began)
     document["files"] = sorted(path.name for path in folder.iterdir() if path.name in RUN_FILES)
@@ -96,11 +104,19 @@ def plan(job: Job, table: Table, preparation: Preparation | None) -> dict[str, A
     dtype = table.rows.dtype
     dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
     if hasattr(job.model, "plan"):
-        found = job.model.plan(n, p, dtype=dtype, memory_limit=options["memory_limit"])
-        return {"rows": n, "columns": p, "plan": asdict(found), "seconds": found.seconds, "text": str(found)}
-    guess = method.seconds(n, p)
-    text = f"{n:,} rows of {p} columns; {method.title}; roughly {duration(guess)} on one core"
-    return {"rows": n, "columns": p, "plan": None, "seconds": guess, "text": text}
+        made = job.model.plan(n, p, dtype=dtype, memory_limit=options["memory_limit"])
+        found, guess, text = asdict(made), made.seconds, str(made)
+    else:
+        found, guess = None, method.seconds(n, p)
+        text = f"{n:,} rows of {p} columns; {method.title}; roughly {duration(guess)} on one core"
+    document = {"rows": n, "columns": p, "plan": found, "seconds": guess, "report_seconds": 0.0, "text": text}
+    if options["report"] and not job.labels_alone:
+        # Refits to measure stability take at most as long as the fit, and at most about a minute.
+        document["report_seconds"] = min(guess, MOST_SECONDS) + PAGE_SECONDS
+        document["text"] += (
+            f"\nthe report takes up to {duration(document['report_seconds'])} more; --no-report skips it"
+        )
+    return document
 
 
 def _fit(folder: Path, job: Job, prepared: Prepared, console: Console) -> None:

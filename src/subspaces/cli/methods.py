@@ -38,10 +38,13 @@ class Method:
     takes_dim: bool = True
     needs_dim: bool = False
     constructor: str | None = None  # a class method in place of the class
+    solver: str | None = None  # of the estimator, if it is not its default
 
     @property
     def title(self) -> str:
         """The estimator as Python calls it."""
+        if self.solver is not None:
+            return f'{self.estimator}(solver="{self.solver}")'
         return self.estimator if self.constructor is None else f"{self.estimator}.{self.constructor}"
 
     def builder(self) -> Callable[..., Any]:
@@ -74,7 +77,8 @@ class Method:
         builder = self.builder()
         self._check_given(builder, given)
         dims = {"subspace_dim": dim} if dim != "auto" else {}
-        return builder(clusters, **dims, **given, random_state=seed)
+        solver = {} if self.solver is None else {"solver": self.solver}
+        return builder(clusters, **dims, **{**solver, **given}, random_state=seed)
 
     def _check_given(self, builder: Callable[..., Any], given: Mapping[str, Any]) -> None:
         import inspect
@@ -100,7 +104,7 @@ METHODS: dict[str, Method] = {
         Method(
             "fls-paper",
             "FLS",
-            "the algorithm of the paper exactly as printed; needs --dim",
+            "the algorithm box of the paper; needs --dim",
             lambda n, p: 0.5 + 2e-6 * n * p,
             needs_dim=True,
             constructor="paper",
@@ -130,6 +134,27 @@ METHODS: dict[str, Method] = {
             "SSC",
             "sparse subspace clustering: rows as combinations of the others; quadratic in the rows",
             lambda n, p: 0.2 + (3e-7 + 5e-9 * p) * n**2,
+        ),
+        Method(
+            "tsc",
+            "SSC",
+            "thresholding: rows joined by the smallest angles; fast, quadratic in the rows",
+            lambda n, p: 0.2 + (1e-7 + 5e-10 * p) * n**2,
+            solver="thresholding",
+        ),
+        Method(
+            "lsr",
+            "SSC",
+            "least squares: rows as combinations with a small l2 norm; fast, quadratic in the rows",
+            lambda n, p: 0.2 + (1e-7 + 5e-10 * p) * n**2,
+            solver="least_squares",
+        ),
+        Method(
+            "lrsc",
+            "SSC",
+            "low rank: rows as combinations of low rank; fast, quadratic in the rows",
+            lambda n, p: 0.2 + (1e-7 + 5e-10 * p) * n**2,
+            solver="low_rank",
         ),
         Method(
             "sssc",

@@ -92,7 +92,8 @@ columns = click.option(
     multiple=True,
     callback=values.collected,
     metavar="A,B,..",
-    help="Columns to cluster by: names, or numbers from 1 on, with commas. By default all numeric columns.",
+    help="Columns to cluster by: names, or numbers from 1 on, with commas; a name with a comma in double quotes. By "
+    "default all numeric columns.",
 )
 drop = click.option(
     "--drop",
@@ -121,6 +122,7 @@ image_size = click.option(
 preparing = together(
     click.option(
         "--standardise/--no-standardise",
+        "--standardize/--no-standardize",
         default=None,
         help="Scale every column to mean 0 and variance 1. By default, fls does so if one column hides the others.",
     ),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 from subspaces._core.errors import UserFileError
 
@@ -56,6 +57,21 @@ def to_stdout() -> Iterator[None]:
         raise UserFileError(error.errno, f"results cannot be written: {error.strerror}", "stdout") from error
 
 
+@contextlib.contextmanager
+def bytes_to_stdout() -> Iterator[IO[bytes]]:
+    """A stream for content that is already encoded, such as a CSV file."""
+    with to_stdout():
+        sys.stdout.flush()
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is not None:
+            yield stream
+            stream.flush()
+            return
+        content = io.BytesIO()
+        yield content
+        sys.stdout.write(content.getvalue().decode("utf-8", "backslashreplace"))
+
+
 def mute(stream: TextIO) -> None:
     """Discard what is still written to a stream; otherwise Python complains when it flushes at the end."""
     with contextlib.suppress(OSError, ValueError):
@@ -71,13 +87,13 @@ def one_line(text: object) -> str:
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 4]} ..."
 
 
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    """Rows of cells below their heads: the first column aligned left, the others right."""
+def table(heads: list[str], rows: list[list[str]], *, left: bool = False) -> str:
+    """Rows of cells below their heads: the first column aligned left, the others right, or all left."""
     columns = list(zip(heads, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     lines = []
     for row in (heads, *rows):
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        cells = [cell.ljust(width) if left else cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]).rstrip())
     return "\n".join(lines)
 

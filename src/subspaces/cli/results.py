@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,25 +15,31 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import to_host
 from subspaces._core.blocks import row_blocks
-from subspaces._core.errors import InputError
+from subspaces._core.errors import InputError, file_errors
 from subspaces._core.files import new_file
 from subspaces._core.plain import plain
 from subspaces.cli.output import table as text_table
+from subspaces.cli.targets import STDOUT
 from subspaces.rows import Table
+from subspaces.rows.formats.keyed import check_safe
+from subspaces.rows.formats.npy import array_in
 from subspaces.show.models import cluster_dims
 
 # Above this number of rows only labels.npy is written, not labels.csv.
 MOST_CSV_ROWS = 10_000_000
 CSV_BLOCK = 100_000
+# Letters of the words that describe a cluster in a table.
+PROFILE_WIDTH = 90
 
 
-def check_count(n_rows: int | None, out: Path) -> None:
+def check_count(n_rows: int | None, out: str | Path) -> None:
     """Refuse more rows than a CSV file should have; their number may not be known yet."""
-    if n_rows is not None and n_rows > MOST_CSV_ROWS and out.suffix.lower() == ".csv":
+    is_csv = str(out) == STDOUT or Path(out).suffix.lower() == ".csv"
+    if n_rows is not None and n_rows > MOST_CSV_ROWS and is_csv:
         raise too_many(out)
 
 
-def too_many(out: Path) -> InputError:
+def too_many(out: str | Path) -> InputError:
     """The error for more rows than a CSV file should have."""
     return InputError(f"--out {out}: there are more than {MOST_CSV_ROWS:,} rows, too many for CSV: name labels.npy")
 
@@ -46,6 +54,23 @@ def write_labels(path: Path, labels: Any) -> None:
         write_array_header_1_0(stream, described)
         for block in row_blocks(len(values), values.itemsize):
             stream.write(np.ascontiguousarray(values[block]).tobytes())
+
+
+def read_labels(path: Path, n_clusters: int) -> NDArray[Any]:
+    """Labels (n,) of a run, mapped from an .npy file; refuses numbers that are not clusters of its model."""
+    stored = array_in(path)
+    check_safe(stored.refusal, str(path))
+    if len(stored.shape) != 1 or not stored.kind.startswith(("int", "uint")):
+        raise InputError(f"{path} holds {stored.kind} values of shape {stored.shape}, which are not labels: fit again")
+    try:
+        with file_errors():
+            labels: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is damaged ({error}): fit again") from None
+    for block in row_blocks(len(labels), labels.itemsize):
+        if not -1 <= labels[block].min() <= labels[block].max() < n_clusters:
+            raise InputError(f"{path} has labels outside of the {n_clusters} clusters of the model: fit again")
+    return labels
 
 
 def write_csv(path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
@@ -64,17 +89,21 @@ def stream_csv(stream: IO[bytes], columns: Mapping[str, Sequence[Any] | NDArray[
 
 
 def label_columns(
-    labels: NDArray[Any], table: Table, confidence: NDArray[Any] | None = None
+    labels: NDArray[Any],
+    table: Table,
+    confidence: NDArray[Any] | None = None,
+    outlier_scores: NDArray[Any] | None = None,
 ) -> dict[str, Sequence[Any] | NDArray[Any]]:
-    """Columns of labels.csv: number or name of each row, its cluster, and its confidence."""
+    """Columns of labels.csv: number or name of each row, its cluster, its confidence and its outlier score."""
     columns: dict[str, Sequence[Any] | NDArray[Any]] = {}
     if table.row_names is not None:
         columns["name"] = table.row_names
     else:
         columns["row"] = table.kept if table.kept is not None else range(len(labels))
     columns["label"] = labels
-    if confidence is not None and len(confidence) == len(labels):
-        columns["confidence"] = np.round(confidence.astype(np.float64), 4)
+    for name, values in {"confidence": confidence, "outlier_score": outlier_scores}.items():
+        if values is not None and len(values) == len(labels):
+            columns[name] = np.round(to_host(values).astype(np.float64), 4)
     return columns
 
 
@@ -92,6 +121,7 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
     sizes, outliers = cluster_sizes(labels, n_clusters)
     dims = cluster_dims(model)
     choice, verdict = getattr(model, "choice_", None), getattr(model, "verdict_", None)
+    unusual = getattr(model, "outlier_scores_", None)
     return {
         "n_clusters": n_clusters,
         "sizes": sizes,
@@ -99,8 +129,12 @@ def facts(model: Any, labels: NDArray[Any]) -> dict[str, Any]:
         "dimensions": None if dims is None else plain(dims),
         "columns": int(model.n_features_in_),
         "agreement": plain(getattr(model, "agreement_", None)),
+        # About 1 for most rows: the quartiles, and the largest.
+        "outlier_scores": None if unusual is None else plain(np.percentile(to_host(unusual), (25, 50, 75, 100))),
         "choice": None if choice is None else choice.to_dict(),
         "verdict": None if verdict is None else verdict.to_dict(),
+        # What makes each cluster different, in the words of the report.
+        "profiles": None,
     }
 
 
@@ -124,13 +158,8 @@ def scores_text(found: Mapping[str, float]) -> str:
     )
 
 
-def agreement_text(agreement: float) -> str:
-    """The agreement of other landmarks in one line."""
-    return f"agreement of other landmarks: {agreement:.2f} (1: the same clusters, 0: chance)"
-
-
 def clusters_text(found: Mapping[str, Any]) -> str:
-    """Sizes and dimensions of clusters, as a table."""
+    """Sizes and dimensions of clusters, as a table, and what makes each different if the report has it."""
     total = max(1, sum(found["sizes"]) + found["outliers"])
     dims = found["dimensions"]
     heads = ["cluster", "rows", "share"] + (["dimension"] if dims else [])
@@ -140,7 +169,10 @@ def clusters_text(found: Mapping[str, Any]) -> str:
     if dims:
         shown = [*map(str, dims), "-"]
         rows = [[*row, dim] for row, dim in zip(rows, shown, strict=False)]
-    return text_table(heads, rows)
+    lines = text_table(heads, rows).split("\n")
+    words = ["what makes it different", *found["profiles"]] if found.get("profiles") else []
+    shown = [f"  {textwrap.shorten(each, PROFILE_WIDTH, placeholder=' ...')}" if each else "" for each in words]
+    return "\n".join(line + more for line, more in zip_longest(lines, shown, fillvalue=""))
 
 
 def _cells(part: Any) -> list[Any]:

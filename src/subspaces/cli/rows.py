@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError, MissingFileError, file_errors, memory_errors
 from subspaces.cli.columns import FIRST_COLUMN, column_of, columns_of
-from subspaces.cli.console import Console
+from subspaces.cli.console import Console, scale_line
 from subspaces.cli.watched import WatchedRows
-from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table, unusual_columns
+from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table
 from subspaces.rows.paths import find_files
+from subspaces.rows.preparation import column_variances
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
+from subspaces.rows.unusual import dominant_columns, row_numbers
 from subspaces.spectral.partition import at_most
 
 # Reports and figures use at most this many of the rows that are not in memory.
@@ -62,6 +65,9 @@ def real_paths(data: Sequence[str]) -> Iterator[list[str]]:
         return
     if len(data) > 1:
         raise InputError("DATA: - is standard input, which cannot be combined with files: give one or the other")
+    # Python sets a stream that is closed, as by <&-, to None.
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError("DATA: - is standard input, which is closed: pipe CSV into the command, or name a file")
     with file_errors():
         folder = Path(tempfile.mkdtemp(prefix="subspaces-"))
     try:
@@ -104,14 +110,25 @@ def preparation_of(options: Mapping[str, Any]) -> Preparation | None:
     return Preparation(**given).check_parameters() if any(given.values()) else None
 
 
-def prepare(table: Table, preparation: Preparation | None, console: Console) -> Prepared:
-    """Rows after a preparation that is fitted to them."""
+def prepare(
+    table: Table, preparation: Preparation | None, console: Console, *, standardise: bool | None = None
+) -> Prepared:
+    """Rows after a preparation that is fitted to them; scales are not warned of if `standardise` is given."""
     rows = watched(table, console)
-    if isinstance(rows, np.ndarray) and table.image_shape is None and not (preparation and preparation.standardise):
-        for each in unusual_columns(rows, table.columns):
-            console.warn(each)
+    is_table = table.image_shape is None
+    if isinstance(rows, np.ndarray) and is_table:
+        for name in row_numbers(rows, table.columns):
+            word = f'"{name}"' if "," in name else name
+            console.warn(f"column {name!r} numbers the rows: leave it out by --drop {shlex.quote(word)}")
+    has_scales = is_table and standardise is None
     if preparation is None:
+        # The fit knows whether it standardises the columns itself.
+        console.column_names = table.columns if has_scales else None
         return Prepared(table, None, rows)
+    if isinstance(rows, np.ndarray) and has_scales:
+        found = dominant_columns(column_variances(rows))
+        if found is not None:
+            console.warn(scale_line(found.sentence(table.columns)))
     console.stage("preparing rows")
     with memory_errors():
         return apply(preparation.fit(rows), table, rows)

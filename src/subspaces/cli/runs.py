@@ -71,7 +71,6 @@ def _check_document(document: dict[str, Any], path: Path) -> None:
         if not isinstance(document.get(key), kinds) or isinstance(document[key], bool):
             raise InputError(f"{path} is damaged: {key} is missing or has another type; fit again")
     entries = {
-        "data": lambda each: isinstance(each, dict) and isinstance(each.get("path"), str),
         "stages": lambda each: (
             isinstance(each, dict)
             and isinstance(each.get("name"), str)

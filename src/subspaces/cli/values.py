@@ -5,6 +5,7 @@ Values are plain numbers, text, lists and dictionaries, so that run.json can kee
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -176,12 +177,15 @@ class Many(Value):
 
 
 class Names(Many):
-    """Names, with commas between them on the command line; in a file a list, whose names may contain commas."""
+    """Names, with commas between them on the command line; in a file a list.
+
+    On the command line, a name that contains a comma is put in double quotes, as in a CSV file.
+    """
 
     name = "names"
 
     def read(self, value: Any) -> list[str]:
-        return self._checked(str(value).split(","), value)
+        return self._checked(next(csv.reader([str(value)], skipinitialspace=True), []), value)
 
     def collect(self, parts: Sequence[list[str]]) -> list[str] | None:
         return [name for part in parts for name in part] or None

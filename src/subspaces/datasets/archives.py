@@ -151,7 +151,7 @@ def _save(path: Path, arrays: Mapping[str, Bytes]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as stream:
-            np.savez_compressed(stream, allow_pickle=False, **arrays)
+            np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]  # no `allow_pickle` before NumPy 2.1
     except OSError as error:
         raise UserFileError(
             f"{path} cannot be written ({error}): set {FOLDER_VARIABLE} or data_home to a writable folder."

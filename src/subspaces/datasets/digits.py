@@ -35,6 +35,7 @@ def load_mnist(
     n_components: int | None = 80,
     *,
     subset: Subset = "train",
+    center: bool = True,
     data_home: Folder = None,
     download: bool = True,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -48,6 +49,9 @@ def load_mnist(
         Number of principal components; None returns the pixels themselves, scaled to [0, 1].
     subset : {"train", "test", "all"}, default="train"
         The 60,000 training images, the 10,000 test images, or both in this order.
+    center : bool, default=True
+        Whether the mean image is subtracted before images are projected; False projects by a singular value
+        decomposition of the images themselves. Has no effect on pixels.
     data_home : path, default=None
         Folder of mnist.npz. If None, that of the environment variable SUBSPACES_DATA, else the cache folder of the
         user.
@@ -57,7 +61,7 @@ def load_mnist(
     Returns
     -------
     X : ndarray of shape (n_images, n_components) or (n_images, 784)
-        Images scaled to [0, 1], centred and projected, in the original order; float32.
+        Images scaled to [0, 1], centred if `center`, and projected, in the original order; float32.
     y : ndarray of shape (n_images,)
         Digits.
 
@@ -70,7 +74,7 @@ def load_mnist(
     """
     kept = _checked_digits(digits)
     images, labels = _read_split(MNIST, subset, data_home=data_home, download=download)
-    return image_rows(images, labels, kept, n_components)
+    return image_rows(images, labels, kept, n_components, center=center)
 
 
 def load_pendigits(

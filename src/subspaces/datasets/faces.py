@@ -22,6 +22,7 @@ def load_yaleb(
     persons: WholeNumbers | None = None,
     n_components: int | None = 80,
     drop_components: int = 2,
+    center: bool = True,
     random_state: RandomSource = None,
     data_home: Folder = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -41,6 +42,9 @@ def load_yaleb(
     drop_components : int, default=2
         Number of leading components to leave out, because they mostly encode the direction of the light; 0 keeps
         all. Has no effect on pixels.
+    center : bool, default=True
+        Whether the mean image is subtracted before images are projected; False projects by a singular value
+        decomposition of the images themselves. Has no effect on pixels.
     random_state : int, Generator, RandomState or None, default=None
         Seed or source of the draw of persons.
     data_home : path, default=None
@@ -50,7 +54,7 @@ def load_yaleb(
     Returns
     -------
     X : ndarray of shape (n_images, n_components - drop_components) or (n_images, 2016)
-        Images scaled to [0, 1], centred and projected; float32. Pixels are 48 rows of 42.
+        Images scaled to [0, 1], centred if `center`, and projected; float32. Pixels are 48 rows of 42.
     y : ndarray of shape (n_images,)
         Persons, from 1 to 38.
 
@@ -71,7 +75,7 @@ def load_yaleb(
             f"{YALE_B.file_name} has y from {labels.min()} to {labels.max()}: "
             f"number the persons from 1 to {N_PERSONS} without gaps."
         )
-    return image_rows(images, labels, kept, n_components, drop=drop)
+    return image_rows(images, labels, kept, n_components, drop=drop, center=center)
 
 
 def _checked_persons(

@@ -9,18 +9,25 @@ from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_scores
-from subspaces._core.validation import check_integer
+from subspaces._core.validation import check_integer, check_option
 from subspaces.datasets.archives import Bytes
 
 
 def image_rows(
-    images: Bytes, labels: Bytes, kept: Sequence[int], n_components: int | None, *, drop: int = 0
+    images: Bytes,
+    labels: Bytes,
+    kept: Sequence[int],
+    n_components: int | None,
+    *,
+    drop: int = 0,
+    center: bool = True,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Rows and labels of the images (n, n_pixels) whose label (n,) is in `kept`.
 
     Rows are pixels in [0, 1] if `n_components` is None, else the principal components of the images kept, without the
-    first `drop`.
+    first `drop`; those of images that are not centred if `center` is False.
     """
+    check_option("center", center, (True, False))
     chosen = np.isin(labels, kept)
     rows, row_labels = images[chosen], labels[chosen].astype(np.int64)
     if n_components is None:
@@ -37,4 +44,4 @@ def image_rows(
             f"drop_components={drop} must be below n_components={count}, or nothing is left: "
             "lower it, or keep more components."
         )
-    return principal_scores(rows, count, drop=drop, scale=1 / 255), row_labels
+    return principal_scores(rows, count, drop=drop, scale=1 / 255, center=center), row_labels

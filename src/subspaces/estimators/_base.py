@@ -9,16 +9,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._core.arrays import Array, Labels
+from subspaces._core.arrays import Array, Labels, to_host
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, is_auto
 from subspaces.estimators import _states
+from subspaces.estimators._scikit_learn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    available_if,
+)
 from subspaces.estimators._score import ClusterCode, Scorer, fit_code
 from subspaces.rows import Preparation
 from subspaces.rows.feed import Feed, Rows, open_new_rows
+from subspaces.rows.preparation import column_variances
+from subspaces.rows.unusual import warn_of_scale
 from subspaces.saving import State, save
 from subspaces.saving.fields import Integer, Names, Optional, Sizes, Text, fields_of, require
 from subspaces.saving.parameters import Parameters
@@ -32,17 +40,20 @@ OUTPUTS = ("default", "pandas", "polars")
 PER_ROW = ("outlier_scores_", "confidence_")
 
 
-class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class Clusterer(ClusterMixin, BaseEstimator):
     """Base of all estimators: a fit makes a frozen `_model`, which labels rows wherever they are.
 
     A subclass defines `fit`, which ends with `_keep`.
     """
 
     n_clusters: Any
+    random_state: Any
+    verbose: int
     labels_: Any
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _model: Any
+    _sklearn_output_config: dict[str, str]
     # How `score` encodes rows; models that were saved by earlier versions have none.
     _code: ClusterCode | None = None
     # Applied to all rows before the model; only models that were saved with one have it.
@@ -139,7 +150,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             preparation = fitted["_table_preparation"] = Preparation.from_state(prepared)
             require(preparation.n_features_in_ == count, "its preparation has another number of columns")
             count = preparation.n_columns_out
-        found.__dict__.update(fitted, **_states.from_state(cls.__name__, state, count))
+        found.__dict__.update(fitted, **_states.from_state(cls.__name__, state, count, found.n_clusters))
         return found
 
     def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:
@@ -147,6 +158,9 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         `labels` are those of `feed.rows`; if there are more rows, the model labels them.
         """
+        if is_auto(getattr(self, "standardise", "auto")) and not fitted.get("standardise_"):
+            names = None if feed.columns.names is None else list(feed.columns.names)
+            warn_of_scale(column_variances(to_host(feed.rows), feed.moments), names, stacklevel=4)
         everyone = feed.label(model.labels) if feed.is_sampled else feed.deliver(labels)
         code = fit_code(feed.rows, labels, int(fitted.get("n_clusters_", self.n_clusters)))
         fitted = {"n_features_in_": feed.columns.count, "labels_": everyone, "_model": model, "_code": code, **fitted}
@@ -184,7 +198,7 @@ def with_preparation(model: Any, preparation: Preparation) -> Any:
     return copied
 
 
-class EmbeddingClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):  # type: ignore[misc]
+class EmbeddingClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     """Base of estimators whose model also maps rows to a few coordinates."""
 
     _n_features_out: int
@@ -215,6 +229,46 @@ class SpectralClusterer(EmbeddingClusterer):
     n_components: int | str
     eigenvalues_: NDArray[np.float64]
     n_components_: int
+
+
+def _has_shares(estimator: Any) -> bool:
+    """Whether rows have shares in clusters; unknown before the fit."""
+    model = vars(estimator).get("_model")
+    return model is None or model.has_shares
+
+
+class ShareClusterer(SpectralClusterer):
+    """Base of estimators whose rows have shares in clusters."""
+
+    @available_if(_has_shares)
+    def predict_proba(self, X: Rows) -> Array:
+        """Share of each cluster in each row, of the fit or new.
+
+        It is the share of the landmarks near a row that belong to a cluster, averaged over sets of landmarks if several
+        vote; if clusters are whole flats, the probability of each of them. The label is nearly always the cluster with
+        the largest share. Shares are not calibrated: they order rows by how sure their labels are. Not available with
+        n_nearest=None.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
+
+        Returns
+        -------
+        shares : array of shape (n, K)
+            The rows sum to one.
+        """
+        check_is_fitted(self)
+        return open_new_rows(self, X).map(self._model.shares)
+
+    @available_if(_has_shares)
+    def confidence(self, X: Rows) -> Array:
+        """Share of its own cluster in each row of `X` (n, p), of the fit or new: (n,), from 0 to 1.
+
+        For rows of the fit, `confidence_` also compares halves of the landmarks.
+        """
+        check_is_fitted(self)
+        return open_new_rows(self, X).map(self._model.confidence)
 
 
 def check_n_components(value: Any) -> None:

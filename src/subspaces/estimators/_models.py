@@ -7,11 +7,12 @@ rows of the fit, so it can be sent to workers and written to a file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from subspaces._core.arrays import (
     Array,
@@ -35,7 +36,7 @@ from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.preparation import PreparedRows, RowPreparation
 from subspaces.selection.consensus import Consensus
-from subspaces.selection.voting import Voter, vote
+from subspaces.selection.voting import Voter, named_scores, vote
 from subspaces.self_expression import homogeneous
 from subspaces.self_expression.residuals import ClusterGrams, least_residual
 from subspaces.spectral.kernel_graph import with_constant
@@ -83,6 +84,8 @@ class SubspaceModel:
     clusters: ClusterModel
     detect_outliers: bool | float = False
     outlier_limit: float = field(default=np.inf)  # of scores, if a share of rows was asked for
+    # How far each landmark belongs to each cluster (D, K), for shares, if one set of landmarks decides alone.
+    scores: NDArray[np.float64] | None = None
 
     @property
     def preparation(self) -> RowPreparation:
@@ -102,6 +105,33 @@ class SubspaceModel:
         plain = self._plain(x)
         return self.clusters.scores(plain, self.plain_clusters(plain))
 
+    @property
+    def has_shares(self) -> bool:
+        """Whether rows have shares in clusters."""
+        return self.spectral.partition.flats is not None or bool(self.voters) or self.scores is not None
+
+    def shares(self, x: Array) -> Array:
+        """Share (b, K) of each cluster in each row: its probability, or the share of the row's landmarks."""
+        return self._plain_shares(self._plain(x))
+
+    def confidence(self, x: Array) -> Array:
+        """Share (b,) of the cluster of each row, outlier or not."""
+        plain = self._plain(x)
+        shares, labels = self._plain_shares(plain), self.plain_clusters(plain)
+        xp = namespace(shares)
+        own = xp.arange(shares.shape[1], device=device(shares))[None, :] == labels[:, None]
+        return xp.sum(xp.where(own, shares, xp.zeros_like(shares)), axis=1, dtype=shares.dtype)
+
+    def _plain_shares(self, plain: Array) -> Array:
+        flats = self.spectral.partition.flats
+        if flats is not None:
+            return flats.shares(plain)
+        voters = self.voters
+        if self.scores is not None:
+            voters = (Voter(self.spectral.features, self.scores, self.preparation.unit),)
+        opinions = [voter.shares(self._shaped(plain, voter.unit)) for voter in voters]
+        return sum(opinions[1:], opinions[0]) / len(opinions)
+
     def plain_labels(self, plain: Array) -> Labels:
         """Labels (n,) of rows (n, q) that are prepared but not scaled."""
         labels = self.plain_clusters(plain)
@@ -119,16 +149,15 @@ class SubspaceModel:
         flats = self.spectral.partition.flats
         if flats is not None:
             return flats.labels(plain)
-        rows = self._scaled(plain)
         if self.voters:
-            return vote([voter.shares(rows) for voter in self.voters])
-        return self.spectral.prepared_labels(rows)
+            return vote([voter.shares(self._shaped(plain, voter.unit)) for voter in self.voters])
+        return self.spectral.prepared_labels(self._shaped(plain, self.preparation.unit))
 
     def _plain(self, x: Array) -> Array:
         return self.preparation.plain(x)
 
-    def _scaled(self, plain: Array) -> Array:
-        return self.preparation.shaped(plain)
+    def _shaped(self, plain: Array, unit: bool) -> Array:
+        return replace(self.preparation, unit=unit).shaped(plain)
 
 
 def build_model(
@@ -147,7 +176,9 @@ def build_model(
     if not isinstance(detect_outliers, bool | np.bool_):
         limit = limit_of_share(clusters.scores(plain, labels), float(detect_outliers))
     spectral = SpectralModel(preparation, best.features, best.spectrum, best.partition, best.tie)
-    return SubspaceModel(spectral, found.voters, clusters, detect_outliers, limit)
+    alone = not found.voters and best.partition.flats is None and issparse(best.psi)
+    scores = named_scores(best, labels, n_clusters) if alone else None
+    return SubspaceModel(spectral, found.voters, clusters, detect_outliers, limit, scores)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -293,7 +293,7 @@ def spectral(features: Field, kind: str | None = "spectral") -> Record:
     )
 
 
-VOTER = Record(Voter, {"features": LANDMARK_FLATS, "scores": Array("features", "clusters")})
+VOTER = Record(Voter, {"features": LANDMARK_FLATS, "scores": Array("features", "clusters"), "unit": Flag()})
 BACKGROUND = Record(Background, {"size": Integer(), "center": Array("columns"), "width": POSITIVE})
 CLUSTER_SHAPES = Record(
     ClusterModel,
@@ -313,6 +313,13 @@ CODE = Record(
     },
     attributes={"shapes": "clusters"},
 )
+
+
+def _check_scores(made: SubspaceModel, sizes: Sizes) -> None:
+    fits = made.scores is None or len(made.scores) == len(made.spectral.features.flats_)
+    require(fits, "its scores are not those of its landmarks")
+
+
 SUBSPACES = Record(
     SubspaceModel,
     {
@@ -321,9 +328,12 @@ SUBSPACES = Record(
         "shapes": Part(CLUSTER_SHAPES, "clusters", columns="prepared"),
         "detect_outliers": OUTLIERS,
         "outlier_limit": ANY_NUMBER,
+        # Files of earlier versions have none.
+        "scores": Optional(Array("landmarks", "clusters")),
     },
     kind="subspaces",
     attributes={"shapes": "clusters"},
+    check=_check_scores,
 )
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Labels, to_host
 from subspaces.flats.cluster_model import ClusterModel, model_clusters
-from subspaces.flats.thresholds import SCORE_COLUMNS, SCORE_ROWS
+from subspaces.flats.thresholds import SCORE_BYTES, SCORE_COLUMNS, SCORE_ROWS
 from subspaces.rows.preparation import RowPreparation, prepare_rows
+from subspaces.rows.thresholds import FEWEST_ROWS
 from subspaces.spectral.partition import at_most
 
 
@@ -31,7 +32,8 @@ class ClusterCode:
 def fit_code(x: Array, labels: Labels, n_clusters: int, *, n_columns: int = SCORE_COLUMNS) -> ClusterCode:
     """The code of the clusters (n,) of rows (n, p), -1 for none, in `n_columns` principal directions of the rows."""
     # A fixed generator: the sample must not move the draws of the fit.
-    index = at_most(np.arange(len(x)), SCORE_ROWS, np.random.RandomState(0))
+    room = max(FEWEST_ROWS, SCORE_BYTES // (8 * x.shape[1]))
+    index = at_most(np.arange(len(x)), min(SCORE_ROWS, room), np.random.RandomState(0))
     rows = to_host(x)[index].astype(np.float64)
     preparation = prepare_rows(rows, center=True, unit=False, max_columns=n_columns)
     clusters = model_clusters(preparation(rows), to_host(labels)[index], n_clusters, affine=True)

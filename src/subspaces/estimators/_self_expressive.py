@@ -13,14 +13,35 @@ from sklearn.exceptions import ConvergenceWarning
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, namespace, to_host
 from subspaces._core.errors import InputError
-from subspaces._core.validation import check_n_clusters, check_option, check_positive, is_auto
+from subspaces._core.pca import principal_directions
+from subspaces._core.validation import check_n_clusters, check_option, check_positive, check_power, is_auto
 from subspaces.estimators._base import Clusterer, check_n_components
-from subspaces.rows.preparation import RowPreparation, labels_of_copies
-from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver, affinity, self_codes
+from subspaces.estimators._published import Published
+from subspaces.rows.preparation import RowPreparation, labels_of_copies, mean_offset
+from subspaces.rows.thresholds import FAR_OFFSET
+from subspaces.self_expression import (
+    ADMM,
+    OMP,
+    ElasticNet,
+    LeastSquares,
+    LowRank,
+    Solver,
+    Thresholding,
+    affinity,
+    self_codes,
+)
+from subspaces.self_expression.thresholds import MIN_EDGES
 from subspaces.spectral.graph import spectral_labels
 from subspaces.spectral.partition import vector_counts
 
-SOLVERS: dict[str, type[Solver]] = {"admm": ADMM, "omp": OMP, "elastic_net": ElasticNet}
+SOLVERS: dict[str, type[Solver]] = {
+    "admm": ADMM,
+    "omp": OMP,
+    "elastic_net": ElasticNet,
+    "thresholding": Thresholding,
+    "least_squares": LeastSquares,
+    "low_rank": LowRank,
+}
 # A larger share of rows without a finished code gives a warning.
 UNFINISHED_SHARE = 0.1
 
@@ -35,43 +56,66 @@ class CodedRows:
     labels: Labels  # (n,)
 
 
-class SelfExpressiveClusterer(Clusterer):
+class SelfExpressiveClusterer(Published, Clusterer):
     """Base of SSC and SSSC."""
 
     n_clusters: int
     solver: str | Solver
-    affine: bool
+    affine: bool | str
     mass: float
     normalize: bool | str
     n_components: int | str
+    tie: float
     codes_: csr_matrix
     affinity_matrix_: csr_matrix
     n_iter_: int
     normalize_: bool
+    affine_: bool
 
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
         if not isinstance(self.solver, Solver) and not (isinstance(self.solver, str) and self.solver in SOLVERS):
             names = ", ".join(map(repr, SOLVERS))
             raise InputError(f"solver={self.solver!r} is not known: use one of {names}, or an object: ADMM(alpha=20).")
-        check_option("affine", self.affine, (True, False))
+        check_option("affine", self.affine, (True, False, "auto"))
         check_option("normalize", self.normalize, (True, False, "auto"))
         if check_positive("mass", self.mass) > 1:
             raise InputError(f"mass={self.mass} must be at most 1: it is the share of each code that is kept.")
         check_n_components(self.n_components)
+        check_power("tie", self.tie, hint="0 adds no weights")
 
-    def _preparation(self, x: Array) -> RowPreparation:
+    def _is_affine(self, x: Array) -> bool:
+        """Whether rows `x` (n, p) are written as affine combinations: given, or if their mean is far from the origin.
+
+        Rows of subspaces through the origin are linear combinations of each other wherever their mean is, but an offset
+        of the measurement would make all rows nearly parallel.
+        """
+        return mean_offset(to_host(x)) > FAR_OFFSET if is_auto(self.affine) else bool(self.affine)
+
+    def _preparation(self, x: Array, *, affine: bool) -> RowPreparation:
         """How rows `x` (n, p) are prepared before they are coded."""
-        unit = not self.affine if is_auto(self.normalize) else bool(self.normalize)
+        unit = not affine if is_auto(self.normalize) else bool(self.normalize)
         mean = to_host(namespace(x).mean(x, axis=0))
         # Affine combinations move with the rows: near their mean no digits are lost.
-        moved = self.affine and not unit
-        return RowPreparation(mean if moved else np.zeros_like(mean), None, unit)
+        moved = affine and not unit
+        return RowPreparation(mean if moved else np.zeros_like(mean), self._span(x), unit)
 
-    def _cluster(self, rows: Array, rng: np.random.RandomState) -> CodedRows:
+    def _span(self, x: Array) -> Array | None:
+        """Orthonormal directions (p, q) that span rows (n, p) which are fewer than their columns; otherwise None.
+
+        Combinations of rows are the same in any coordinates of their span, and solvers make matrices of p x p. Gross
+        errors are those of single columns, so that rows with such errors are not projected.
+        """
+        if x.shape[0] >= x.shape[1] or getattr(self.solver, "outliers", False):
+            return None
+        rows, dim = to_host(x), getattr(self, "subspace_dim", "auto")
+        count = max(len(rows), 2 if is_auto(dim) else 1 + int(dim))
+        return principal_directions(rows, np.zeros(rows.shape[1]), count).astype(rows.dtype)
+
+    def _cluster(self, rows: Array, rng: np.random.RandomState, *, affine: bool) -> CodedRows:
         """Code prepared rows (m, p) on each other and cut the graph of the codes."""
         solver = self.solver if isinstance(self.solver, Solver) else SOLVERS[self.solver]()
-        codes = self_codes(rows, solver, affine=self.affine)
+        codes = self_codes(rows, solver, affine=affine)
         n_iter, unfinished = int(codes.n_iter.max()), int((~codes.converged).sum())
         if unfinished > UNFINISHED_SHARE * len(rows):
             warnings.warn(
@@ -80,12 +124,12 @@ class SelfExpressiveClusterer(Clusterer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        graph = affinity(codes.matrix, mass=self.mass)
+        graph = affinity(codes.matrix, mass=self.mass, min_edges=MIN_EDGES)
         # If there are no more distinct rows than clusters, only copies share a cluster.
         labels = labels_of_copies(to_host(rows), self.n_clusters)
         if labels is None:
             progress.stage("cutting the graph", f"cutting the graph of {len(rows):,} rows")
-            labels = spectral_labels(graph, self.n_clusters, counts=self._counts(), rng=rng)
+            labels = spectral_labels(graph, self.n_clusters, counts=self._counts(), tie=float(self.tie), rng=rng)
         return CodedRows(codes.matrix, n_iter, graph, labels)
 
     def _counts(self) -> list[int]:
@@ -95,11 +139,18 @@ class SelfExpressiveClusterer(Clusterer):
         return [count + 1 for count in vector_counts(self.n_clusters)]
 
 
-def coded_attributes(coded: CodedRows, preparation: RowPreparation) -> dict[str, Any]:
+def coded_attributes(coded: CodedRows, preparation: RowPreparation, *, affine: bool) -> dict[str, Any]:
     """Fitted attributes that SSC and SSSC have in common."""
     return {
         "codes_": coded.codes,
         "affinity_matrix_": coded.affinity,
         "n_iter_": coded.n_iter,
         "normalize_": preparation.unit,
+        "affine_": affine,
     }
+
+
+def as_published(n_clusters: int, solver: Solver, **parameters: Any) -> dict[str, Any]:
+    """Parameters that are equal in all publications, and those given."""
+    common = {"affine": False, "mass": 1.0, "normalize": False, "n_components": n_clusters, "tie": 0.0}
+    return {"solver": solver, **common, **parameters}

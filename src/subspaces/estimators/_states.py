@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from subspaces._core.arrays import is_dask
 from subspaces._core.plain import plain
+from subspaces.estimators._models import CentroidModel, FlatVotesModel
 from subspaces.estimators._parts import (
     ANY_MAP,
     ANY_NUMBER,
@@ -49,8 +51,9 @@ from subspaces.saving.fields import (
     State,
     require,
 )
-from subspaces.selection.evidence import Evidence
+from subspaces.selection.evidence import Difference, Evidence
 from subspaces.selection.record import Choice, Decision
+from subspaces.selection.structure import KINDS
 from subspaces.selection.verdict import STRUCTURES, TRUST, Verdict, verdict_of
 
 
@@ -78,9 +81,16 @@ class Decisions(Field):
         require(isinstance(value, dict) and set(value) == set(kinds), f"{where} is not a decision")
         require(all(type(value[name]) is kind for name, kind in kinds.items()), f"{where} is not a decision")
         candidates = value["candidates"]
-        require(all(isinstance(each, dict) for each in candidates), f"{where} has candidates that are not named values")
+        good = all(isinstance(each, dict) and all(map(_is_plain, each.values())) for each in candidates)
+        require(good, f"{where} has candidates that are not named values")
         require(0 <= value["winner"] < len(candidates), f"{where} has a winner that is not a candidate")
         return Decision(**{**value, "candidates": tuple(candidates)})
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value of a candidate is a number, text or None, or a list of such."""
+    single = bool | int | float | str | None
+    return isinstance(value, single) or (isinstance(value, list) and all(isinstance(each, single) for each in value))
 
 
 def _candidate(candidate: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,16 +115,30 @@ class Judgement(Field):
         require(isinstance(figures, dict), f"{where} has no evidence")
         # Other versions measure other figures.
         known = {field.name: figures.get(field.name) for field in fields(Evidence)}
-        dims = known.pop("dims") or []
-        good = all(each is None or type(each) in (int, float) for each in known.values())
+        dims, kind = known.pop("dims") or [], known.pop("kind")
+        numbers = [each.values() if _is_difference(each) else [each] for each in known.values()]
+        good = all(each is None or type(each) in (int, float) for each in chain(*numbers))
         good = good and isinstance(dims, list) and all(type(each) is int for each in dims)
-        require(good, f"{where} has evidence that is not a number")
-        return verdict_of({**value, "evidence": known | {"dims": dims}})
+        require(good and (kind is None or kind in KINDS), f"{where} has evidence that is not a number")
+        return verdict_of({**value, "evidence": known | {"dims": dims, "kind": kind}})
+
+
+def _is_difference(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {field.name for field in fields(Difference)}
 
 
 CHOICE = Decisions()
 # Attributes about single rows and about confidence, which a fit need not have, and those that older files do not have.
-MAY_BE_MISSING = ("labels_", "outlier_scores_", "confidence_", "agreement_", "verdict_", "whiten_", "standardise_")
+MAY_BE_MISSING = (
+    "labels_",
+    "outlier_scores_",
+    "confidence_",
+    "agreement_",
+    "verdict_",
+    "whiten_",
+    "standardise_",
+    "affine_",
+)
 LABELS = Array("rows", kind="i", low=-1)
 PER_ROW = Array("rows", finite=False)
 CLUSTERS = Integer(low=1, size="clusters")
@@ -143,6 +167,7 @@ CODED: dict[str, Field] = {
     "affinity_matrix_": Sparse("coded rows"),
     "n_iter_": Integer(),
     "normalize_": Flag(),
+    "affine_": Flag(),
 }
 LANDMARKS = Array("features", "columns")
 
@@ -251,8 +276,11 @@ def to_state(estimator: Any) -> dict[str, State]:
     return {"fitted": fitted, "model": made.model.encode(estimator._model, f"{name} model")}
 
 
-def from_state(name: str, state: State, n_columns: int) -> dict[str, Any]:
-    """Attributes of the estimator called `name` that was fitted to rows of `n_columns`, from its state."""
+def from_state(name: str, state: State, n_columns: int, n_clusters: Any) -> dict[str, Any]:
+    """Attributes of the estimator called `name` that was fitted to rows of `n_columns`, from its state.
+
+    `n_clusters` is its parameter, which is the number of clusters if the fit did not choose one.
+    """
     made, sizes = TABLE[name], Sizes()
     model = made.model.decode(state["model"], "model", sizes)
     sizes.bind("columns", n_columns, "model")
@@ -267,17 +295,26 @@ def from_state(name: str, state: State, n_columns: int) -> dict[str, Any]:
         values[attribute] = each.decode(fitted.get(attribute), f"fitted.{attribute}", sizes)
     values["_code"] = SCORE_CODE.decode(fitted.get("code"), "fitted.code", sizes)
     values |= {attribute: part(model) for attribute, part in made.of_model.items()}
-    check_works(model, n_columns)
+    count = values.get("n_clusters_", n_clusters)
+    require(type(count) is int and count > 0, f"its number of clusters {count!r:.40} is not a whole number")
+    for labels in (values.get("labels_"), getattr(model, "flat_labels", None), getattr(model, "centroid_labels", None)):
+        inside = labels is None or not len(labels) or labels.max() < count
+        require(inside, f"it has labels of more than its {count} clusters")
+    if "n_clusters_" not in values and not isinstance(model, FlatVotesModel | CentroidModel):
+        sizes.bind("clusters", count, "n_clusters")
+    check_works(model, values["_code"], n_columns)
     return {**values, "_model": model}
 
 
-def check_works(model: Any, n_columns: int) -> None:
-    """Label one row, so that values that are valid alone but not together are found now and not later."""
+def check_works(model: Any, code: Any, n_columns: int) -> None:
+    """Label and encode one row, so that values that are valid alone but not together are found now and not later."""
     row = np.zeros((1, n_columns))
     try:
         with np.errstate(all="ignore"):
             labels = model.labels(row)
             embedding = model.embedding(row) if hasattr(model, "embedding") else row
+            nats = 0.0 if code is None else code.nats(row, labels)
     except Exception as error:
         raise DamagedError(f"its parts do not belong together ({type(error).__name__}: {error!s:.200})") from None
     require(np.shape(labels) == (1,) and np.shape(embedding)[:1] == (1,), "its parts do not belong together")
+    require(not np.isnan(nats), "its clusters have values that are too large")

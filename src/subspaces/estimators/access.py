@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from subspaces._core.arrays import Array
+from subspaces._core.arrays import Array, concatenate
 from subspaces._core.validation import check_rows
 from subspaces.estimators._base import SpectralClusterer, with_preparation
 from subspaces.estimators._models import SpectralModel
 from subspaces.features import FeatureMap
 from subspaces.rows import Preparation
+from subspaces.spectral.spectrum import embed
 
 
 def feature_map(model: Any) -> FeatureMap | None:
@@ -37,6 +38,18 @@ def prepared_rows(model: Any, X: Any) -> Array:
     if model._table_preparation is not None:
         rows = model._table_preparation.prepared(rows)
     return model._model.preparation(rows)
+
+
+def eigenvector_coordinates(model: Any, X: Any, count: int) -> Array | None:
+    """Rows (n, p) on at most `count` eigenvectors of a spectral estimator: (n, c), lengths of rows not scaled.
+
+    These may be more than the coordinates that `transform` returns. None for other models.
+    """
+    if not isinstance(model, SpectralClusterer):
+        return None
+    rows = prepared_rows(model, X)
+    spectral: SpectralModel = getattr(model._model, "spectral", model._model)
+    return concatenate([embed(psi, spectral.spectrum, count) for psi in spectral.psi_blocks(rows)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
+from subspaces._core.threads import threads_for
 from subspaces._core.validation import check_integer, check_option, check_share, is_auto, unless_auto, warn_if_empty
-from subspaces.estimators._base import SpectralClusterer
+from subspaces.estimators._base import ShareClusterer
 from subspaces.estimators._models import SubspaceModel, build_model
 from subspaces.estimators._verdict import verdict_of
 from subspaces.features.psi import compute_psi, leading_vectors
+from subspaces.features.thresholds import PAPER_SIGMA
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.rows.feed import Feed, Rows, open_feed, open_new_rows
@@ -33,7 +35,7 @@ from subspaces.selection.units import has_own_units
 from subspaces.selection.verdict import Verdict
 
 
-class FLS(SpectralClusterer):
+class FLS(ShareClusterer):
     """Fast landmark subspace clustering.
 
     Clusters rows that lie near different low-dimensional subspaces, in time linear in the number of rows: local flats
@@ -84,7 +86,7 @@ class FLS(SpectralClusterer):
         in images of faces. From 20 columns on, "auto" tries 0.5 and 1 and takes them if modularity is clearly larger.
     max_columns : int, "auto" or None, default="auto"
         Rows of more columns are projected on this many principal directions. "auto" is 80, or twice a given
-        `subspace_dim` if that is more; None never projects.
+        `subspace_dim` if that is more; None projects only rows that are fewer than their columns, on their span.
     n_components : int or "auto", default="auto"
         Number of eigenvectors that k-means uses. "auto" tries several, from K - 1 to about 2 K, and takes the one with
         the largest modularity; with n_nearest=None it is K - 1, as in the paper.
@@ -242,7 +244,7 @@ class FLS(SpectralClusterer):
         n_clusters: int,
         *,
         subspace_dim: int,
-        sigma: float | str = "auto",
+        sigma: float | str = PAPER_SIGMA,
         n_landmarks: int = 1000,
         start_size: int | None = None,
         step_size: int = 2,
@@ -251,13 +253,15 @@ class FLS(SpectralClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> Self:
-        """The algorithm box of the paper, literally.
+        """The algorithm box of the paper.
 
         Rows on the unit sphere; local best-fit flats whose neighbourhoods grow from `start_size` (None: 2 d) in
         steps of `step_size` until beta2 has its first local minimum; all D of them in psi with one sigma; unit rows
-        of v_2, ..., v_K; k-means. The box takes flats from an algorithm that fits affine ones, while the text before
-        it describes linear subspaces: `affine=False` gives those. The paper does not say how sigma is found; "auto"
-        is the typical distance of a row to its fifth nearest flat.
+        of v_2, ..., v_K; k-means. Deviations from the paper, and what it leaves open (docs/theory.md): sigma is not
+        stated; 0.15 reaches the tables, "auto", the typical distance to the fifth nearest flat, is too large for
+        images. The box takes affine flats, the text before it linear ones (`affine=False`). v_1 is removed by its
+        formula, not by its position. k-means takes the best of ten runs, whose starts come from a sample. Rows are used
+        as they are: project images before, without centring them, as by `load_mnist(digits, center=False)`.
         """
         return cls(
             n_clusters,
@@ -292,13 +296,14 @@ class FLS(SpectralClusterer):
         """
         with progress.shown(self.verbose):
             feed = open_feed(self, X, self._check_parameters, min_features=2)
-            prepared = prepare(feed.rows, self._row_options(feed), feed.moments)
-            setting = choose(prepared, self._asked(), feed.rng)
-            first = cluster(prepared, setting.landmarks, setting, feed)
-            found = compare_with_other_landmarks(first, prepared, setting, feed)
-            shape = prepared.shaped_by(unit=setting.landmarks.flats.unit, whiten=setting.landmarks.flats.whiten)
-            model = build_model(found, prepared, shape, detect_outliers=self.detect_outliers)
-            fitted = self._attributes(feed, prepared, setting, found, model)
+            with threads_for(feed.rows.size):
+                prepared = prepare(feed.rows, self._row_options(feed), feed.moments)
+                setting = choose(prepared, self._asked(), feed.rng)
+                first = cluster(prepared, setting.landmarks, setting, feed)
+                found = compare_with_other_landmarks(first, prepared, setting, feed)
+                shape = prepared.shaped_by(unit=found.best.unit, whiten=setting.landmarks.flats.whiten)
+                model = build_model(found, prepared, shape, detect_outliers=self.detect_outliers)
+                fitted = self._attributes(feed, prepared, setting, found, model)
         return self._keep(fitted)
 
     def _asked(self) -> Asked:
@@ -347,7 +352,7 @@ class FLS(SpectralClusterer):
             cluster_bases_=prepared.preparation.restore(model.clusters.flats()),
             outlier_scores_=model.clusters.scores(plain, found.labels),
             choice_=Choice((*setting.choice.decisions, *found.decisions)),
-            verdict_=verdict_of(labels, found, model, plain, feed),
+            verdict_=verdict_of(labels, found, setting, model, plain, feed),
             **fitted,
         )
 
@@ -367,7 +372,7 @@ class FLS(SpectralClusterer):
         """What `fit` would do with this many rows, how much memory it takes and about how long on this machine.
 
         Print it. `FLS.plan(10**9, 80)` plans with default parameters, `FLS(10, n_landmarks=500).plan(10**9, 80)` with
-        others. If the dimension is searched, the plan assumes the largest that is tried.
+        others. If the dimension is searched, memory is that of the largest that is tried and time that of a middle one.
         """
         for name in ("n_landmarks", "subspace_dim", "n_draws", "n_nearest"):
             value = getattr(self, name)
@@ -381,6 +386,7 @@ class FLS(SpectralClusterer):
             n_columns,
             n_landmarks=n_landmarks,
             subspace_dim=max(DIMS) if is_auto(self.subspace_dim) else int(self.subspace_dim),
+            usual_dim=DIMS[len(DIMS) // 2] if is_auto(self.subspace_dim) else None,
             max_columns=self._row_options().max_columns,
             n_nearest=N_NEAREST if is_auto(self.n_nearest) else self.n_nearest,  # type: ignore[arg-type]
             n_draws=1 if is_auto(self.n_draws) else int(self.n_draws),
@@ -429,7 +435,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
     spectrum = leading_vectors(psi, max(setting.cut.n_vectors), feed=feed, prepare=preparation)
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
-    found = cut(psi, spectrum, rows, setting.cut, rng)
+    found = replace(cut(psi, spectrum, rows, setting.cut, rng), unit=landmarks.flats.unit)
     # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).
     return prefer_whole_flats(found, prepared.rows, setting.flat_sample, rng) if setting.whole_flats else found
 

@@ -78,6 +78,9 @@ class FourierSpectralClustering(SpectralClusterer):
     True
     """
 
+    n_clusters_: int
+    sigma_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

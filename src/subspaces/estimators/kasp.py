@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, unit_rows
+from subspaces._core.arrays import Array, Labels, numbered, unit_rows
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.estimators._base import EmbeddingClusterer, check_n_components
 from subspaces.estimators._models import CentroidModel
@@ -73,6 +74,11 @@ class KASP(EmbeddingClusterer):
     True
     """
 
+    centroids_: Array
+    centroid_labels_: Labels
+    eigenvalues_: NDArray[np.float64]
+    n_components_: int
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -117,9 +123,10 @@ class KASP(EmbeddingClusterer):
             partition = best_plain_partition(
                 vectors, degrees, values, self.n_clusters, counts=counts, n_starts=CENTROID_STARTS, rng=feed.rng
             )
-            centroid_labels = assign_embedded(vectors, partition)
+            found, nearest = assign_embedded(vectors, partition), nearest_centers(rows, centroids)
+            centroid_labels = numbered(np.concatenate([found[nearest], found]))[len(nearest) :]
             embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(centroids.dtype)
-            labels = centroid_labels[nearest_centers(rows, centroids)]
+            labels = centroid_labels[nearest]
             warn_if_empty(labels, self.n_clusters, "look at n_centroids and sigma")
             fitted = self._fitted(
                 feed,

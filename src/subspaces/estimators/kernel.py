@@ -69,6 +69,10 @@ class KernelSpectralClustering(SpectralClusterer):
     True
     """
 
+    feature_map_: FeatureMap
+    n_clusters_: int
+    outlier_scores_: Array
+
     def __init__(
         self,
         n_clusters: int = 8,

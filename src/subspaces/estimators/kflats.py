@@ -12,6 +12,7 @@ from subspaces._core.arrays import Array
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto
 from subspaces.estimators._flats import FlatsClusterer, check_dim
+from subspaces.estimators._published import Published
 from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import LOSSES, best_kflats
@@ -19,7 +20,7 @@ from subspaces.flats.per_cluster import flats_of_labels
 from subspaces.rows.feed import Rows, open_feed
 
 
-class KFlats(FlatsClusterer):
+class KFlats(Published, FlatsClusterer):
     """K-flats: rows in K clusters, each near a flat of its own.
 
     Like k-means with flats instead of centres: rows go to the nearest flat, flats are fitted to their rows. Use it if
@@ -153,6 +154,10 @@ class KFlats(FlatsClusterer):
             return [flats_of_labels(rows, labels, n_clusters, dim, affine=self.affine)]
         make = lbf_starts if self.init == "lbf" else random_starts
         return make(rows, n_clusters, dim, affine=self.affine, n_starts=self.n_init, rng=rng)
+
+    @staticmethod
+    def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:
+        return {"motions": {"subspace_dim": 3, "init": "random"}}
 
     def _check_parameters(self, x: Array) -> None:
         if not is_auto(self.n_clusters):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
-from subspaces._core.validation import check_integer, check_n_clusters, warn_if_empty
+from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.estimators._base import SpectralClusterer, check_n_components
 from subspaces.estimators._spectral import (
     cluster_features,
@@ -22,24 +22,26 @@ from subspaces.features.bandwidth import check_scale
 from subspaces.features.base import check_landmark_choice
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import prepare_rows
+from subspaces.selection.choosing import nearest_count
 
 
 class LandmarkSpectralClustering(SpectralClusterer):
     """Landmark-based spectral clustering (LSC): rows are described by the landmark points nearest to them.
 
     Use it for clusters of any shape that are denser inside than between, at any number of rows; for flats that cross,
-    use `FLS`. With `n_components=K` it is LSC-K of Chen and Cai, LSC-R if `landmarks="random"`; by default modularity
-    selects the number of eigenvectors and labels are refined on the landmarks. `n_nearest=None` is Example II of Wang
-    and Lerman.
+    use `FLS`. With `n_components=K` and `n_nearest=5` it is LSC-K of Chen and Cai, LSC-R if `landmarks="random"`; by
+    default modularity selects the number of eigenvectors and labels are refined on the landmarks. `n_nearest=None` is
+    Example II of Wang and Lerman.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number K of clusters.
-    n_landmarks : int, default=1000
-        Number D of landmarks; at most n are used.
-    n_nearest : int or None, default=5
-        How many of its nearest landmarks describe a row, with weights that sum to one. None keeps all of them.
+    n_landmarks : int, default=2000
+        Number D of landmarks; at most n are used. With fewer, modularity separates similar partitions less well.
+    n_nearest : int, "auto" or None, default="auto"
+        How many of its nearest landmarks describe a row, with weights that sum to one. "auto" is 5, or 8 if every row
+        is a landmark; None keeps all of them.
     sigma : float or "auto", default="auto"
         Scale of exp(-dist^2 / (2 sigma^2)). "auto" is a scale per row: the gap in squared distance between its nearest
         landmark and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth landmark.
@@ -85,12 +87,18 @@ class LandmarkSpectralClustering(SpectralClusterer):
     True
     """
 
+    landmarks_: Array
+    n_clusters_: int
+    n_nearest_: int
+    outlier_scores_: Array
+    sigma_: float
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        n_landmarks: int = 1000,
-        n_nearest: int | None = 5,
+        n_landmarks: int = 2000,
+        n_nearest: int | str | None = "auto",
         sigma: float | str = "auto",
         landmarks: str | ArrayLike = "kmeans",
         n_components: int | str = "auto",
@@ -125,8 +133,9 @@ class LandmarkSpectralClustering(SpectralClusterer):
             rows = preparation(feed.rows)
             landmarks, count = given_landmarks(self.landmarks, preparation, self.n_landmarks, rows)
             progress.stage("landmarks", f"describing rows by {count:,} landmarks")
+            n_nearest = nearest_count(self.n_nearest, count, len(rows))
             features = LandmarkFeatures(
-                count, sigma=self.sigma, n_nearest=self.n_nearest, landmarks=landmarks, random_state=feed.rng
+                count, sigma=self.sigma, n_nearest=n_nearest, landmarks=landmarks, random_state=feed.rng
             ).fit(rows)
             setting = cut_setting(self.n_clusters, self.n_components)
             found = cluster_features(features, rows, preparation, setting, feed)
@@ -147,7 +156,7 @@ class LandmarkSpectralClustering(SpectralClusterer):
         check_n_clusters(self.n_clusters, x)
         check_n_components(self.n_components)
         check_integer("n_landmarks", self.n_landmarks, low=1)
-        if self.n_nearest is not None:
-            check_integer("n_nearest", self.n_nearest, low=1, hint="give a number, or None for all")
+        if self.n_nearest is not None and not is_auto(self.n_nearest):
+            check_integer("n_nearest", self.n_nearest, low=1, hint='give a number, "auto", or None for all')
         check_scale(self.sigma, x)
         check_landmark_choice(self.landmarks, x)

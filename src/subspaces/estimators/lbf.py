@@ -8,6 +8,7 @@ from subspaces._core import progress
 from subspaces._core.arrays import Array
 from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto
 from subspaces.estimators._flats import FlatsClusterer, check_dim
+from subspaces.estimators._published import Published
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
@@ -15,7 +16,7 @@ from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.rows.feed import Rows, open_feed
 
 
-class LBF(FlatsClusterer):
+class LBF(Published, FlatsClusterer):
     """Local best-fit flats: the K of many local flats that fit all rows best.
 
     Flats are fitted to neighbourhoods of random rows, as large as the surroundings of each row are flat; K of them are
@@ -92,6 +93,8 @@ class LBF(FlatsClusterer):
     2
     """
 
+    n_candidates_: int
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -158,6 +161,10 @@ class LBF(FlatsClusterer):
                 n_candidates_=len(candidates),
             )
         return self._keep(fitted)
+
+    @staticmethod
+    def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:
+        return {"motions": {"subspace_dim": 3, "polish": False}}
 
     def _check_parameters(self, x: Array) -> None:
         for name in ("n_init", "max_clusters", "max_iter"):

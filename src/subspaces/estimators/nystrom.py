@@ -83,6 +83,10 @@ class NystromSpectralClustering(SpectralClusterer):
     True
     """
 
+    landmarks_: Array
+    n_clusters_: int
+    sigma_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from scipy.sparse import csr_matrix
+
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, unit_rows
-from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto, warn_if_empty
+from subspaces._core.validation import (
+    check_integer,
+    check_n_clusters,
+    check_option,
+    check_power,
+    is_auto,
+    warn_if_empty,
+)
 from subspaces.estimators._base import Clusterer
 from subspaces.estimators._flats import check_dim
 from subspaces.estimators._models import FlatVotesModel
+from subspaces.estimators._published import Published
 from subspaces.flats.affinity import flat_affinity, flat_scales
 from subspaces.flats.dimension import choose_dim
+from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import rounding
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood, local_flats, rows_to_fit
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import drop_unused, labels_of_copies
 from subspaces.spectral.graph import spectral_labels
 
+# More than any graph has rows: every row keeps all weights.
+ALL_ROWS = 10**9
 
-class SLBF(Clusterer):
+
+class SLBF(Published, Clusterer):
     """Spectral clustering by local best-fit flats.
 
     A flat is fitted to the neighbourhood of every row; two rows are similar if each lies near the flat of the other.
@@ -45,6 +59,9 @@ class SLBF(Clusterer):
         Whether the flats have centres of their own or pass through the origin.
     normalize : bool, default=False
         Whether rows are scaled to unit norm.
+    tie : float, default=0.03
+        Weight between all pairs of rows, as a share of the mean degree, which keeps stray rows from becoming clusters;
+        0 in the published method.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
     verbose : int, default=0
@@ -80,6 +97,10 @@ class SLBF(Clusterer):
     True
     """
 
+    affinity_matrix_: csr_matrix
+    flats_: Flats
+    subspace_dim_: int
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -90,6 +111,7 @@ class SLBF(Clusterer):
         scale: str = "residual",
         affine: bool = True,
         normalize: bool = False,
+        tie: float = 0.03,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -100,6 +122,7 @@ class SLBF(Clusterer):
         self.scale = scale
         self.affine = affine
         self.normalize = normalize
+        self.tie = tie
         self.random_state = random_state
         self.verbose = verbose
 
@@ -131,7 +154,7 @@ class SLBF(Clusterer):
             affinity = flat_affinity(rows, flats, scales, n_nearest=self.n_nearest)
             labels = labels_of_copies(rows, self.n_clusters)
             if labels is None:
-                labels = spectral_labels(affinity, self.n_clusters, rng=rng)
+                labels = spectral_labels(affinity, self.n_clusters, tie=float(self.tie), rng=rng)
             flats = used.restore(flats)
             warn_if_empty(labels, self.n_clusters, "look at subspace_dim, neighborhood and n_nearest")
             fitted = self._fitted(
@@ -152,10 +175,15 @@ class SLBF(Clusterer):
         """
         return super().predict(X)
 
+    @staticmethod
+    def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:
+        return {"motions": {"subspace_dim": 3, "n_nearest": ALL_ROWS, "tie": 0.0}}
+
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
         as_neighborhood(self.neighborhood)
         check_integer("n_nearest", self.n_nearest, low=1)
+        check_power("tie", self.tie, hint="0 adds no weights")
         check_option("scale", self.scale, ("residual", "published"))
         for name in ("affine", "normalize"):
             check_option(name, getattr(self, name), (True, False))

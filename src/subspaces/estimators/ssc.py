@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, follow, to_host
 from subspaces._core.validation import check_integer, is_auto, warn_if_empty
 from subspaces.estimators._models import NearestFlatModel
-from subspaces.estimators._self_expressive import SelfExpressiveClusterer, coded_attributes
+from subspaces.estimators._self_expressive import SelfExpressiveClusterer, as_published, coded_attributes
+from subspaces.flats.flats import Flats
 from subspaces.flats.per_cluster import cluster_flats
 from subspaces.rows.feed import Rows, open_feed
-from subspaces.self_expression import Solver
+from subspaces.self_expression import ADMM, OMP, ElasticNet, Solver
+
+# Iterations of published ADMM, with relaxation: about as many as the 120 after which the published one stops.
+PUBLISHED_STEPS = 70
 
 
 class SSC(SelfExpressiveClusterer):
@@ -27,21 +32,27 @@ class SSC(SelfExpressiveClusterer):
     ----------
     n_clusters : int, default=8
         Number K of clusters.
-    solver : {"admm", "elastic_net", "omp"} or Solver, default="admm"
-        How a row is written as a combination: `ADMM` is the published method, `ElasticNet` and `OMP` scale further. An
-        object of `subspaces.self_expression` brings its own options: `SSC(10, solver=ADMM(alpha=20, outliers=True))`.
-    affine : bool, default=False
-        Whether coefficients sum to one, for subspaces that do not pass through the origin.
+    solver : {"admm", "elastic_net", "omp", "thresholding", "least_squares", "low_rank"} or Solver, default="admm"
+        How a row is written as a combination: `ADMM` is the published method, `ElasticNet` and `OMP` scale further, and
+        `Thresholding` (TSC), `LeastSquares` (LSR) and `LowRank` (LRR, LRSC) have closed forms. An object of
+        `subspaces.self_expression` brings its own options: `SSC(10, solver=ADMM(alpha=20, outliers=True))`.
+    affine : bool or "auto", default="auto"
+        Whether coefficients sum to one, for subspaces that do not pass through the origin. "auto" does so if the mean
+        of the rows is farther from the origin than chance explains.
     mass : float, default=0.85
-        Share of each code that makes edges, in sum of magnitudes and largest entries first; the smallest entries often
-        join different clusters. Published: 1 for faces, 0.7 for feature tracks.
+        Share of each code that makes edges, in sum of magnitudes and largest entries first, but at least three entries;
+        the smallest entries often join different clusters. Published: 1 for faces, 0.7 for feature tracks.
     normalize : bool or "auto", default="auto"
-        Whether rows are scaled to unit norm. "auto" does so unless `affine`, where the length of a row matters.
+        Whether rows are scaled to unit norm. "auto" does so unless codes are affine, where the length of a row matters.
     subspace_dim : int or "auto", default="auto"
         Dimension of the flats that `predict` uses. "auto" is the one whose flats reproduce the labels best.
     n_components : int or "auto", default="auto"
         Number of eigenvectors that k-means uses, including the trivial one. "auto" tries several, from K to about 2 K,
-        and takes the one with the largest modularity; the published method has K.
+        and takes, of those with nearly the smallest normalised cut, the one with the largest modularity; the published
+        method has K.
+    tie : float, default=0.03
+        Weight between all pairs of rows, as a share of the mean degree, which keeps stray rows from becoming clusters;
+        0 in the published method.
     random_state : int, RandomState instance or None, default=None
         Seed of the spectral step: the same seed gives the same labels.
     verbose : int, default=0
@@ -58,12 +69,13 @@ class SSC(SelfExpressiveClusterer):
     outlier_scores_ : ndarray of shape (n,)
         Sum of the magnitudes of each code: a row outside all subspaces needs larger coefficients.
     cluster_bases_ : Flats
-        One flat for each cluster, in the coordinates of X, or of unit rows if they were scaled and `affine`.
+        One flat for each cluster, in the coordinates of X, or of unit rows if they were scaled and affine.
     subspace_dim_ : int
         Their dimension.
     n_iter_ : int
         Largest number of iterations of a row.
-    normalize_ : bool
+    affine_, normalize_ : bool
+        The values in use.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -88,16 +100,21 @@ class SSC(SelfExpressiveClusterer):
     True
     """
 
+    cluster_bases_: Flats
+    outlier_scores_: NDArray[np.float64]
+    subspace_dim_: int
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         solver: str | Solver = "admm",
-        affine: bool = False,
+        affine: bool | str = "auto",
         mass: float = 0.85,
         normalize: bool | str = "auto",
         subspace_dim: int | str = "auto",
         n_components: int | str = "auto",
+        tie: float = 0.03,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -108,6 +125,7 @@ class SSC(SelfExpressiveClusterer):
         self.normalize = normalize
         self.subspace_dim = subspace_dim
         self.n_components = n_components
+        self.tie = tie
         self.random_state = random_state
         self.verbose = verbose
 
@@ -125,11 +143,12 @@ class SSC(SelfExpressiveClusterer):
         """
         with progress.shown(self.verbose):
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
-            preparation = self._preparation(feed.rows)
+            affine = self._is_affine(feed.rows)
+            preparation = self._preparation(feed.rows, affine=affine)
             rows = preparation(feed.rows)
-            coded = self._cluster(rows, feed.rng)
+            coded = self._cluster(rows, feed.rng, affine=affine)
             dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)
-            flats = cluster_flats(to_host(rows), coded.labels, self.n_clusters, dim=dim, affine=self.affine)
+            flats = cluster_flats(to_host(rows), coded.labels, self.n_clusters, dim=dim, affine=affine)
             warn_if_empty(coded.labels, self.n_clusters, "look at the solver and its alpha")
             lengths = np.asarray(abs(coded.codes).sum(axis=1)).ravel()
             fitted = self._fitted(
@@ -139,7 +158,7 @@ class SSC(SelfExpressiveClusterer):
                 cluster_bases_=preparation.restore(flats),
                 subspace_dim_=flats.dim,
                 outlier_scores_=follow(lengths, feed.rows),
-                **coded_attributes(coded, preparation),
+                **coded_attributes(coded, preparation, affine=affine),
             )
         return self._keep(fitted)
 
@@ -150,6 +169,17 @@ class SSC(SelfExpressiveClusterer):
         agree; `labels_` is more accurate.
         """
         return super().predict(X)
+
+    @staticmethod
+    def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:
+        k, steps = n_clusters, PUBLISHED_STEPS
+        return {
+            "motions": as_published(k, ADMM(800, penalty=800, tol=None, max_iter=steps), affine=True, mass=0.7),
+            "faces": as_published(k, ADMM(20, penalty=20, outliers=True, tol=None, max_iter=steps)),
+            "omp faces": as_published(k, OMP(5, tol=1e-6, min_rows=1), normalize=True),
+            "omp digits": as_published(k, OMP(10, tol=1e-6, min_rows=1), normalize=True),
+            "elastic net": as_published(k, ElasticNet(50, l1_ratio=0.95), normalize=True),
+        }
 
     def _check_parameters(self, x: Array) -> None:
         super()._check_parameters(x)

@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, Labels, follow
+from subspaces._core.arrays import Array, Indices, Labels, follow
 from subspaces._core.validation import check_integer, check_positive, warn_if_empty
 from subspaces.estimators._models import ResidualModel, residual_rows
-from subspaces.estimators._self_expressive import SelfExpressiveClusterer, coded_attributes
+from subspaces.estimators._self_expressive import SelfExpressiveClusterer, as_published, coded_attributes
 from subspaces.rows.feed import Rows, open_feed
-from subspaces.self_expression import Solver, typical_length
+from subspaces.self_expression import ADMM, Solver, typical_length
 from subspaces.self_expression.residuals import cluster_grams
 
 
@@ -27,9 +27,9 @@ class SSSC(SelfExpressiveClusterer):
         Number K of clusters.
     n_in_sample : int, default=1000
         Number m of rows, drawn at random, that are clustered by SSC; at most n are used.
-    solver : {"admm", "elastic_net", "omp"} or Solver, default="admm"
+    solver : str or Solver, default="admm"
         As in `SSC`.
-    affine, mass, normalize, n_components :
+    affine, mass, normalize, n_components, tie :
         As in `SSC`.
     ridge : float, default=1e-6
         Weight of the squared l2 norm of the coefficients of a new row on the sample, against its residual.
@@ -48,7 +48,8 @@ class SSSC(SelfExpressiveClusterer):
         Codes and graph of the sample.
     n_iter_ : int
         Largest number of iterations of a row.
-    normalize_ : bool
+    affine_, normalize_ : bool
+        The values in use.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -68,16 +69,19 @@ class SSSC(SelfExpressiveClusterer):
     True
     """
 
+    sample_indices_: Indices
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         n_in_sample: int = 1000,
         solver: str | Solver = "admm",
-        affine: bool = False,
+        affine: bool | str = "auto",
         mass: float = 0.85,
         normalize: bool | str = "auto",
         n_components: int | str = "auto",
+        tie: float = 0.03,
         ridge: float = 1e-6,
         random_state: Any = None,
         verbose: int = 0,
@@ -89,6 +93,7 @@ class SSSC(SelfExpressiveClusterer):
         self.mass = mass
         self.normalize = normalize
         self.n_components = n_components
+        self.tie = tie
         self.ridge = ridge
         self.random_state = random_state
         self.verbose = verbose
@@ -109,12 +114,13 @@ class SSSC(SelfExpressiveClusterer):
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             x, rng = feed.rows, feed.rng
             sample_indices = np.sort(rng.choice(len(x), min(self.n_in_sample, len(x)), replace=False))
-            preparation = self._preparation(x)
+            affine = self._is_affine(x)
+            preparation = self._preparation(x, affine=affine)
             rows = preparation(x)
             sample = rows[sample_indices]
-            coded = self._cluster(sample, rng)
+            coded = self._cluster(sample, rng, affine=affine)
             progress.stage("labels", f"labelling {len(x):,} rows by the sample")
-            length = typical_length(sample) if self.affine else None
+            length = typical_length(sample) if affine else None
             grams = cluster_grams(residual_rows(sample, length), coded.labels, self.n_clusters, ridge=float(self.ridge))
             model = ResidualModel(preparation, length, grams)
             labels = model.prepared_labels(rows)
@@ -125,13 +131,17 @@ class SSSC(SelfExpressiveClusterer):
                 model,
                 follow(labels, x),
                 sample_indices_=sample_indices,
-                **coded_attributes(coded, preparation),
+                **coded_attributes(coded, preparation, affine=affine),
             )
         return self._keep(fitted)
 
     def predict(self, X: Rows) -> Labels:
         """Cluster (n,) of each row of `X` (n, p) that reproduces it best: the rule for all rows outside the sample."""
         return super().predict(X)
+
+    @staticmethod
+    def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:
+        return {"faces": as_published(n_clusters, ADMM(20), normalize=True) | {"ridge": 1e-6}}
 
     def _check_parameters(self, x: Array) -> None:
         super()._check_parameters(x)

@@ -12,21 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, is_host
+from subspaces._core.arrays import Array, concatenate, is_dask, is_host, namespace, to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import mapped, n_threads
 from subspaces.features.base import FeatureMap, stack
+from subspaces.features.distance import DistanceFeatures
+from subspaces.spectral.iterated import sparse_spectrum
 from subspaces.spectral.kernel_graph import smallest_tie, with_constant
+from subspaces.spectral.sparse import SparseRows
 from subspaces.spectral.spectrum import (
     Psi,
     Spectrum,
     added,
     balanced_sums,
     column_sums,
-    compute_spectrum,
     degree_sums,
     embed,
     product,
+    product_sums,
+    spectrum_of_products,
     spectrum_of_sums,
 )
 
@@ -35,12 +39,25 @@ R = TypeVar("R")
 GROUP_ROWS = 8192
 # Dense psi that is kept in memory between passes. Speed only.
 KEPT_BYTES = 256 * 2**20
+# Eigenvectors of dense psi are iterated by block products if psi has at least this many columns: the first number if
+# all of psi is kept, the second if every pass computes it again. Speed only, beyond rounding;
+# benchmarks/speed/products.py.
+LEAST_WIDTH = 3000
+LEAST_WIDTH_AGAIN = 12_000
+# It must also have this many times as many columns as vectors are wanted.
+LEAST_SHARE = 20
+# From this many landmarks on, sparse psi of all rows may be kept instead of sums. Speed and memory only.
+MANY_LANDMARKS = 4000
 
 
 class Summed(Protocol):
     """Rows of which all decisions see a sample, and whose sums are over all of them."""
 
     is_sampled: bool
+    n_rows: int
+
+    def map(self, function: Callable[[Array], Any]) -> Any:
+        """The results of `function` for all blocks, concatenated, where the rows are."""
 
     def sum(self, function: Callable[[Array], Any], name: str) -> tuple[NDArray[Any], ...]:
         """Sums over all blocks of the arrays that `function` returns for each."""
@@ -72,28 +89,43 @@ def compute_psi(features: FeatureMap, rows: Array) -> RowFeatures:
 def leading_vectors(found: RowFeatures, n_vectors: int, *, feed: Summed, prepare: Callable[[Array], Array]) -> Spectrum:
     """Leading eigenvectors of the normalised kernel matrix of all rows.
 
-    If the rows are a sample, the sums run over all blocks of `feed`, whose rows `prepare` prepares.
+    If the rows are a sample, sums or sparse psi are those of all blocks of `feed`, whose rows `prepare` prepares.
     """
     psi = found.psi
     if isinstance(psi, DenseBlocks):
         return _dense_spectrum(psi, n_vectors, feed, prepare)
     if not feed.is_sampled:
-        return compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
-    blocks = FeatureBlocks(prepare, found.features)
+        return sparse_spectrum(psi, n_vectors)
+    blocks, width = FeatureBlocks(prepare, found.features), psi.shape[1]
+    # With many landmarks, the weights of all rows take less memory than the D x D sums, and less time.
+    has_few = width >= MANY_LANDMARKS and feed.n_rows * psi.nnz < width**2 * psi.shape[0]
+    if has_few and isinstance(found.features, DistanceFeatures):
+        table = feed.map(partial(nearest_of, psi=blocks))
+        table = np.asarray(table) if is_dask(table) else to_host(table)
+        return sparse_spectrum(_sparse_psi(table, width), n_vectors)
     total, gram = feed.sum(partial(balanced_sums_of, psi=blocks), "products")
     return spectrum_of_sums(total, gram, n_vectors, balanced=True, dtype=psi.dtype)
 
 
 def _dense_spectrum(psi: DenseBlocks, n_vectors: int, feed: Summed, prepare: Callable[[Array], Array]) -> Spectrum:
-    """The same for dense psi, in two passes: degrees first, then products."""
-    if feed.is_sampled:
-        blocks = FeatureBlocks(prepare, psi.features, psi.tie)
-        (total,) = feed.sum(partial(column_sums_of, psi=blocks), "degrees")
-        (gram,) = feed.sum(partial(degree_sums_of, psi=blocks, degree=total), "products")
-    else:
-        (total,) = added(psi.map(lambda block, _: (column_sums(block),)))
-        (gram,) = added(psi.map_groups(lambda group: added((degree_sums(block, total),) for block, _ in group)))
-    return spectrum_of_sums(total, gram, n_vectors, balanced=False, dtype=psi.rows.dtype)
+    """The same for dense psi: degrees first, then block products if D is large, or else the D x D matrix."""
+    blocks = FeatureBlocks(prepare, psi.features, psi.tie)
+
+    def summed(of_block: Callable[..., Any], of_rows: Callable[..., Any], name: str, **given: Any) -> Any:
+        if feed.is_sampled:
+            return feed.sum(partial(of_rows, psi=blocks, **given), name)[0]
+        return added(psi.map_groups(lambda group: added((of_block(block, **given),) for block, _ in group)))[0]
+
+    total = summed(column_sums, column_sums_of, "degrees")
+    dtype = psi.rows.dtype
+    kept = not feed.is_sampled and len(psi.rows) * len(total) * dtype.itemsize <= KEPT_BYTES
+    if len(total) >= max(LEAST_WIDTH if kept else LEAST_WIDTH_AGAIN, LEAST_SHARE * n_vectors):
+        products = partial(summed, product_sums, product_sums_of, "block products", degree=total)
+        found = spectrum_of_products(total, lambda vectors: products(vectors=vectors), n_vectors, dtype=dtype)
+        if found is not None:
+            return found
+    gram = summed(degree_sums, degree_sums_of, "products", degree=total)
+    return spectrum_of_sums(total, gram, n_vectors, balanced=False, dtype=dtype)
 
 
 class DenseBlocks:
@@ -158,6 +190,30 @@ def in_groups(function: Callable[[slice], R], rows: Array, features: FeatureMap)
         yield from mapped(function, groups[first : first + at_once])
 
 
+def nearest_of(x: Array, *, psi: FeatureBlocks) -> Array:
+    """The landmarks of sparse psi and their weights, (b, 2 r), for the rows of `x` (b, p)."""
+    assert isinstance(psi.features, DistanceFeatures)
+    parts, r = [], psi.features.n_nearest_
+    block: Any
+    for block in psi.features.blocks(psi.prepare(x)):
+        if isinstance(block, SparseRows):
+            index, weights = block.index, block.weights
+        else:
+            index, weights = block.indices.reshape(-1, r), block.data.reshape(-1, r)
+        xp = namespace(weights)
+        # float32 has all whole numbers up to 16 million.
+        parts.append(xp.concat([xp.astype(index, weights.dtype), weights], axis=1))
+    return concatenate(parts)
+
+
+def _sparse_psi(table: NDArray[Any], n_landmarks: int) -> csr_matrix:
+    """psi (n, D) from the table (n, 2 r) of `nearest_of`."""
+    n, r = len(table), table.shape[1] // 2
+    index = table[:, :r].astype(np.int32)
+    ends = np.arange(0, n * r + 1, r)
+    return csr_matrix((table[:, r:].ravel(), index.ravel(), ends), shape=(n, n_landmarks))
+
+
 def column_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
     """The sum (D,) of psi over the rows of `x` (b, p)."""
     return psi.sums(x, lambda block: (column_sums(block),))
@@ -166,6 +222,13 @@ def column_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
 def degree_sums_of(x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64]) -> tuple[Any, ...]:
     """The sum (D, D) of psi psi^T over the degree."""
     return psi.sums(x, lambda block: (degree_sums(block, degree),))
+
+
+def product_sums_of(
+    x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64], vectors: NDArray[np.float64]
+) -> tuple[Any, ...]:
+    """That sum times `vectors` (D, b), as (D, b)."""
+    return psi.sums(x, lambda block: (product_sums(block, degree, vectors),))
 
 
 def balanced_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 # sample of this many rows. No kept study.
 SIGMA_RANK = 5
 SIGMA_ROWS = 1000
+# Sigma of FLS.paper, whose rows have unit norm. study_sigma.
+PAPER_SIGMA = 0.15
 # With sigma="auto" for kernels of distances, sigma is this factor times the typical distance to the neighbour of this
 # rank, in a sample of this many rows. No kept study.
 KERNEL_NEIGHBOR = 7

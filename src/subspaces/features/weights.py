@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, Indices, namespace
+from subspaces._core.arrays import Array, Indices, device, namespace
 from subspaces.flats.distances import nearest
 from subspaces.flats.flats import Flats
 
@@ -27,7 +27,15 @@ def row_weights(distances: Array, *, width: float | None = None, power: float = 
     width of each row is the gap between its smallest and largest distance.
     """
     xp = namespace(distances)
+    if width is None and power != 2:
+        # Only ratios within a row count, and powers of these do not overflow.
+        largest = xp.max(distances, axis=1, keepdims=True)
+        distances = distances / xp.where(largest > 0, largest, 1.0)
     distances = raised(distances if width is None else distances / width, power)
+    if width is not None:
+        # Far rows have equal weights rather than a difference of infinities.
+        most = xp.asarray(xp.finfo(distances.dtype).max, dtype=distances.dtype, device=device(distances))
+        distances = xp.where(distances < most, distances, most)
     gap = distances - xp.min(distances, axis=1, keepdims=True)
     if width is None:
         scale = xp.max(gap, axis=1, keepdims=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.distances import distance_row_bytes, distances_to
+from subspaces.flats.distances import distances_to
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import Beta2, local_flats, rows_to_fit
@@ -21,6 +22,10 @@ from subspaces.flats.thresholds import (
 )
 
 PUBLISHED_SIZES = Beta2()
+# Energies that differ by a smaller share are equal up to rounding.
+ROUNDING = 1e-10
+# Rows of a table that are summed at once: few enough for the cache of a core. Speed only.
+TILE_BYTES = 2**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +62,36 @@ def sample_rows(x: Array, count: int, rng: np.random.RandomState) -> Array:
 def distance_table(x: Array, flats: Flats, n_chosen: int, rng: np.random.RandomState) -> Array:
     """Distances (s, m) of a sample of the rows of `x` (n, p) to m flats, of which `n_chosen` are to be chosen.
 
-    All rows are used if the table stays small. Columns are contiguous, as `choose_flats` reads them.
+    All rows are used if the table stays small.
     """
     rows = sample_rows(x, max(TABLE_ENTRIES // len(flats), ROWS_PER_FLAT * n_chosen), rng)
-    squared_distances = distances_to(flats)
-    table = np.empty((len(flats), len(rows)), x.dtype)
-    for block in row_blocks(len(rows), distance_row_bytes(flats, x.dtype)):
-        table[:, block] = np.sqrt(squared_distances(rows[block])).T
-    return table.T
+    table = distances_to(flats)(rows)
+    return np.sqrt(table, out=table)
+
+
+class LocalFlats:
+    """Local best-fit flats of dimension `dim` at random rows of `x` (n, p); each is fitted once, when it is needed."""
+
+    def __init__(self, x: Array, dim: int, *, affine: bool, rng: np.random.RandomState) -> None:
+        self._x, self._dim, self._affine = x, dim, affine
+        self._pool = rows_to_fit(x, dim)
+        self._centers = self._pool[rng.permutation(len(self._pool))]
+        self._flats: list[Flats] = []
+        self._tables: list[Array] = []
+
+    def best(self, count: int, n_candidates: int, *, n_starts: int, rng: np.random.RandomState) -> Flats:
+        """The `count` of `n_candidates` flats that fit all rows best."""
+        needed = min(n_candidates, len(self._centers))
+        known = sum(map(len, self._flats))
+        if known < needed:
+            centers = self._centers[known:needed]
+            self._flats.append(local_flats(self._pool, centers, self._dim, PUBLISHED_SIZES, affine=self._affine)[0])
+            self._tables.append(np.sqrt(distances_to(self._flats[-1])(self._x)))
+        bases = np.concatenate([each.bases for each in self._flats])
+        centers = np.concatenate([each.centers for each in self._flats])
+        table = np.hstack(self._tables)[:, :needed]
+        index = choose_flats(table, count, n_starts=n_starts, rng=rng).index
+        return Flats(centers[index], bases[index])
 
 
 def choose_flats(
@@ -76,8 +103,8 @@ def choose_flats(
     others stay, until a round over all slots changes nothing (Algorithm 1 of Zhang, Szlam, Wang and Lerman, IJCV
     2012). Returns the best result. A column is chosen twice only if there are fewer than `n_flats`.
     """
-    columns = np.ascontiguousarray(distances.T)
-    choices = [_descend(columns, _start(len(columns), n_flats, rng), max_rounds) for _ in range(n_starts)]
+    table = np.ascontiguousarray(distances)
+    choices = [_descend(table, _start(table.shape[1], n_flats, rng), max_rounds) for _ in range(n_starts)]
     return min(choices, key=lambda choice: choice.energy)
 
 
@@ -85,33 +112,56 @@ def _start(n_columns: int, count: int, rng: np.random.RandomState) -> Indices:
     return rng.choice(n_columns, count, replace=n_columns < count)
 
 
-def _descend(columns: Array, chosen: Indices, max_rounds: int) -> ChosenFlats:
-    """Improve the `chosen` of the `columns` (m, n) slot by slot."""
-    count = len(chosen)
+def _descend(table: Array, chosen: Indices, max_rounds: int) -> ChosenFlats:
+    """Improve the `chosen` columns of the `table` (n, m) slot by slot.
+
+    Without a slot, only its own rows move, to their second nearest column. So the energies of all replacements are
+    those with all slots, `joined` (m,), plus a sum over those rows, and `joined` changes only by rows that moved.
+    """
+    count, n = len(chosen), len(table)
     unchanged = 0
-    energy = float(columns[chosen].min(axis=0).sum(dtype=np.float64))
+    owner, near, second = _nearest_two(table[:, chosen])
+    joined = _clipped_sums(table, np.arange(n), np.zeros_like(near), near)
     for step in range(max_rounds * count):
         slot = step % count
-        rest = columns[np.delete(chosen, slot)].min(axis=0, initial=np.inf)
-        energies = _energies(columns, rest)
+        own = np.flatnonzero(owner == slot)
+        energies = joined + _clipped_sums(table, own, near[own], second[own])
         best = int(energies.argmin())
         # A column that is already chosen lowers nothing, so no column is chosen twice; on ties nothing changes.
-        if energies[best] < energies[chosen[slot]]:
+        if energies[best] < (1 - ROUNDING) * energies[chosen[slot]]:
             chosen = chosen.copy()
-            chosen[slot], energy, unchanged = best, float(energies[best]), 0
+            chosen[slot], unchanged = best, 0
+            before = near
+            owner, near, second = _nearest_two(table[:, chosen])
+            moved = np.flatnonzero(near != before)
+            joined += _clipped_sums(table, moved, before[moved], near[moved])
         else:
             unchanged += 1
         if unchanged == count:
             break
-    return ChosenFlats(chosen, energy)
+    return ChosenFlats(chosen, float(near.sum(dtype=np.float64)))
 
 
-def _energies(columns: Array, rest: Array) -> Array:
-    """Sum over rows of the smaller of `rest` (n,) and each column (m, n): (m,)."""
-    result = np.empty(len(columns))
-    for block in row_blocks(len(columns), columns.shape[1] * columns.itemsize):
-        result[block] = np.minimum(columns[block], rest).sum(axis=1, dtype=np.float64)
-    return result
+def _nearest_two(columns: Array) -> tuple[Indices, Array, Array]:
+    """The nearest of K columns (n, K), its distance, and that of the second nearest, infinite if there is none."""
+    owner = columns.argmin(axis=1)
+    every = np.arange(len(columns))
+    near = columns[every, owner]
+    columns[every, owner] = np.inf
+    return owner, near, columns.min(axis=1)
+
+
+def _clipped_sums(table: Array, rows: Indices, before: Array, after: Array) -> NDArray[np.float64]:
+    """Sum over `rows` of min(t, after) - min(t, before), t the entries of each column of the `table` (n, m): (m,)."""
+    low, high = np.minimum(before, after)[:, None], np.maximum(before, after)[:, None]
+    signs = np.where(after > before, 1.0, -1.0)
+    total = np.full(table.shape[1], -float(signs @ low[:, 0].astype(np.float64)))
+    for block in row_blocks(len(rows), table.shape[1] * 8, budget=TILE_BYTES):
+        entries = table[rows[block]]
+        np.minimum(entries, high[block], out=entries)
+        np.maximum(entries, low[block], out=entries)
+        total += signs[block] @ entries.astype(np.float64, copy=False)
+    return total
 
 
 def lbf_starts(

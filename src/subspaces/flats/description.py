@@ -126,7 +126,10 @@ def shortest_code(space: Space, labels: Labels | Indices, n_clusters: int, *, fr
 def shortest_codes(
     space: Space, starts: Sequence[Labels | Indices], n_clusters: int, *, free: bool = True
 ) -> list[Code]:
-    """The `shortest_code` from each of several starts, all shortened together."""
+    """The `shortest_code` from each of several starts, all shortened together.
+
+    Starts whose rows meet in the same clusters go the same way from there on, so one of them goes for all.
+    """
     # Clusters are small, so several threads would mostly wait for each other.
     with one_thread():
         labels = np.array(starts, np.intp)
@@ -137,10 +140,13 @@ def shortest_codes(
         backgrounds = [replace(background, size=max(1, len(index))) for background, index in around]
         cells = fit_each(space, labels, n_clusters, robust=True)
         tables = _tables(space, cells, backgrounds, None if free else labels)
-        active = np.arange(len(labels))
+        active = into = np.arange(len(labels))
+        met: dict[bytes, int] = {}
         for _ in range(MAX_CODE_ROUNDS):
             before, chosen[active] = chosen[active], tables[active].argmin(axis=1)
             active = active[(chosen[active] != before).any(axis=1)]
+            if free:
+                active, into = _unmet(active, chosen, n_clusters, met, into)
             if not len(active):
                 break
             some = fit_each(space, chosen[active], n_clusters)
@@ -148,8 +154,36 @@ def shortest_codes(
             tables[active] = _tables(space, some, beside, None if free else labels[active])
             for i, own, background in zip(active, some, beside, strict=True):
                 cells[i], backgrounds[i] = own, background
-    parts = zip(cells, backgrounds, chosen, tables, strict=True)
-    return [Code(space, own, background, each, table.T) for own, background, each, table in parts]
+    codes = {i: Code(space, cells[i], backgrounds[i], chosen[i], tables[i].T) for i in into.tolist()}
+    return [codes[i] for i in into.tolist()]
+
+
+def _unmet(
+    active: Indices, chosen: Indices, n_clusters: int, met: dict[bytes, int], into: Indices
+) -> tuple[Indices, Indices]:
+    """Which of the `active` starts have clusters (m, n) that no other start has had, and whose way each start goes.
+
+    `met` keeps the start that first had the clusters, up to their names.
+    """
+    into = into.copy()
+    for i in active:
+        first = met.setdefault(_renamed(chosen[i], n_clusters).tobytes(), i)
+        while into[first] != first:
+            first = into[first]
+        into[i] = first
+    # Starts that had joined one of these go on with it.
+    while (into[into] != into).any():
+        into = into[into]
+    return active[into[active] == active], into
+
+
+def _renamed(chosen: Indices, n_clusters: int) -> Indices:
+    """Clusters (n,) numbered in the order of their first rows; the background K stays K."""
+    first = np.full(n_clusters + 1, len(chosen))
+    first[chosen[::-1]] = np.arange(len(chosen))[::-1]
+    names = np.full(n_clusters + 1, n_clusters)
+    names[np.argsort(first[:n_clusters])] = np.arange(n_clusters)
+    return names[chosen]
 
 
 def _tables(
@@ -168,7 +202,7 @@ def _tables(
     tables[:, -1] = background_lengths(backgrounds, space.rows) + names[:, None]
     some = [(i, k, cell) for i, own in enumerate(cells) for k, cell in enumerate(own) if cell]
     parts = (
-        [(np.arange(n), some)]
+        [(slice(None), some)]
         if allowed is None
         else [(np.flatnonzero(allowed[i] == k), [(i, k, cell)]) for i, k, cell in some]
     )
@@ -176,10 +210,12 @@ def _tables(
     for index, part in parts:
         if not part:
             continue
-        lengths, levels = cell_lengths([cell for *_, cell in part], space.rows[index])
-        near = (lengths <= levels + reach).T
-        for (i, k, cell), nats, within in zip(part, lengths.T, near, strict=True):
-            tables[i, k, index] = nats + np.log(n / cell.size)
-            # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
-            tables[i, -1, index[within]] = np.inf
+        codes, places, filled = (list(each) for each in zip(*part, strict=True))
+        lengths, levels = cell_lengths(filled, space.rows[index])
+        tables[codes, places, index] = (lengths + np.log([n / cell.size for cell in filled])).T
+        # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
+        firsts = np.flatnonzero(np.diff(codes, prepend=-1))
+        near = np.logical_or.reduceat(lengths <= levels + reach, firsts, axis=1)
+        for i, within in zip(np.array(codes)[firsts], near.T, strict=True):
+            tables[i, -1, index] = np.where(within, np.inf, tables[i, -1, index])
     return tables

@@ -19,6 +19,9 @@ from subspaces.flats.flats import Flats
 from subspaces.flats.thresholds import ENERGY_TOLERANCE
 
 LOSSES = ("squared", "median")
+# Up to this many entries and columns, all flats are refitted at once. Speed only, beyond rounding.
+FEW_ENTRIES = 2**17
+FEW_COLUMNS = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,12 +87,16 @@ def rounding(x: Array, affine: bool) -> float:
 def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine: bool) -> Flats:
     """Refit the flat of each cluster, with `weights` (n,) of rows; an empty cluster gets rows that fit worst."""
     centers, bases = fit.flats.centers.copy(), fit.flats.bases.copy()
-    dim = fit.flats.dim
+    dim, p = fit.flats.dim, x.shape[1]
     sizes = np.bincount(fit.labels, minlength=len(fit.flats))
     order = np.argsort(fit.labels, kind="stable")
-    for k, members in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
-        if sizes[k]:
-            centers[k], bases[k] = _weighted_flat(x, members, weights, dim, affine)
+    if x.size <= FEW_ENTRIES and p <= FEW_COLUMNS:
+        own = sizes > 0
+        centers[own], bases[own] = _weighted_flats(x[order], sizes[own], weights, order, dim, affine)
+    else:
+        for k, members in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
+            if sizes[k]:
+                centers[k], bases[k] = _weighted_flat(x, members, weights, dim, affine)
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         size = max(dim + 1, len(x) // len(sizes))
@@ -98,6 +105,26 @@ def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine:
             if len(members):
                 centers[slot], bases[slot] = _weighted_flat(x, members, None, dim, affine)
     return Flats(centers, bases)
+
+
+def _weighted_flats(
+    rows: Array, sizes: Indices, weights: NDArray[np.float64] | None, order: Indices, dim: int, affine: bool
+) -> tuple[Array, Array]:
+    """The same for all clusters at once: centres (K, p) and bases (K, p, dim).
+
+    `rows` (n, p) are those of one cluster after another, at `order` (n,) among all; no cluster is empty.
+    """
+    firsts, wide = sizes.cumsum() - sizes, rows.astype(np.float64)
+    own = np.ones(len(rows)) if weights is None else weights[order]
+    own = own / np.maximum.reduceat(own, firsts).repeat(sizes)
+    centers = np.zeros((len(sizes), rows.shape[1]))
+    if affine:
+        centers = np.add.reduceat(own[:, None] * wide, firsts) / np.add.reduceat(own, firsts)[:, None]
+    points = np.sqrt(own)[:, None] * (wide - centers.repeat(sizes, axis=0))
+    scatters = np.array([part.T @ part for part in np.split(points, firsts[1:])])
+    with one_thread():
+        vectors = np.linalg.eigh(scatters)[1]
+    return centers.astype(rows.dtype), vectors[:, :, ::-1][:, :, :dim].astype(rows.dtype)
 
 
 def _weighted_flat(

@@ -134,7 +134,9 @@ def _beta2(x: Array, centers: Array, order: Indices, dim: int, affine: bool) -> 
 
     def fit(block: slice) -> None:
         points = x[order[block]].astype(np.float64)
-        radius = np.linalg.norm(points - centers[block][:, None, :], axis=2).max(axis=1)
+        # The last row is the farthest.
+        offsets = points[:, -1] - centers[block]
+        radius = np.sqrt(np.einsum("mp,mp->m", offsets, offsets))
         if affine:
             points = points - points.mean(axis=1, keepdims=True)
         values = np.linalg.eigvalsh(smaller_gram(points))

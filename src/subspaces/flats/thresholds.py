@@ -32,8 +32,6 @@ LEAST_SCALE_SHARE = 0.1
 MAX_DIM = 12
 # Up to this many columns clusters may be points, flats of dimension 0: lines and planes hardly differ there.
 FEW_COLUMNS = 3
-# Points are chosen unless flats lower the noise by more than this factor.
-POINTS_FACTOR = 2.0
 # Distances are capped at this many medians, because outliers would hide how well the other rows fit.
 CAP_MEDIANS = 3.0
 # Rows, starts and steps of the search: limits of time.
@@ -69,6 +67,8 @@ MODEL_ROWS = 5000
 # Codes of rows by clusters, `score` of estimators.
 # Rows that clusters are modelled from: limits time. No kept study.
 SCORE_ROWS = 2000
+# Fewer if they are so wide that they would take more bytes: limits memory. No kept study.
+SCORE_BYTES = 128 * 2**20
 # Rows are encoded in this many principal directions: with more, flats cost more than they save, and a grid search takes
 # too few clusters. benchmarks/study_score.py.
 SCORE_COLUMNS = 20

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from subspaces.rows.memory import parse_bytes
     from subspaces.rows.open import is_source, open_rows
     from subspaces.rows.source import FeedOptions, MappedRows, RowSource, WrappedRows
-    from subspaces.rows.unusual import unusual_columns
+    from subspaces.rows.unusual import ScaleWarning
     from subspaces.rows.user_preparation import Preparation
     from subspaces.rows.user_table import Table, read_table
 
@@ -34,13 +34,13 @@ _HOMES = {
     "MappedRows": "source",
     "Preparation": "user_preparation",
     "RowSource": "source",
+    "ScaleWarning": "unusual",
     "Table": "user_table",
     "WrappedRows": "source",
     "is_source": "open",
     "open_rows": "open",
     "parse_bytes": "memory",
     "read_table": "user_table",
-    "unusual_columns": "unusual",
 }
 
 __all__ = [
@@ -49,13 +49,13 @@ __all__ = [
     "MappedRows",
     "Preparation",
     "RowSource",
+    "ScaleWarning",
     "Table",
     "WrappedRows",
     "is_source",
     "open_rows",
     "parse_bytes",
     "read_table",
-    "unusual_columns",
 ]
 
 

@@ -12,29 +12,43 @@ import io
 import json
 import re
 import time
-import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from subspaces._core.arrays import to_host
 from subspaces._core.errors import InputError, UserFileError
-from subspaces._core.files import write_whole
+from subspaces._core.files import open_regular, write_whole
+from subspaces._core.validation import check_integer
+from subspaces.rows.digest import digest
+from subspaces.rows.formats import npz
 from subspaces.rows.source import RowSource
 
 # Seconds between writes of sums; they are also written after every pass.
 SECONDS = 5.0
 RUN_FILE = "run.json"
+# Its largest size; parameters are a few lines.
+MOST_TEXT = 2**20
 # Number of rows, besides the first block, that identify the rows of a run.
 PROBES = 16
 
-# Number of finished blocks of a pass, their sums, and whether the pass is finished.
-Reached = tuple[int, tuple[Any, ...] | None, bool]
+# Memory that sums of a pass may take when they are read: two matrices of the largest number of features.
+MOST_BYTES = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a pass has come."""
+
+    done: int  # number of finished blocks
+    sums: tuple[Any, ...] | None  # over these
+    over: bool  # whether the pass is finished
+    digests: list[int]  # of the blocks that were read so far, in any pass
 
 
 def has_begun(folder: Path) -> bool:
@@ -48,6 +62,7 @@ class Checkpoint:
     def __init__(self, folder: Path, estimator: BaseEstimator, source: RowSource, rng: np.random.RandomState) -> None:
         self.folder = folder
         self._written = time.monotonic()
+        self._most_blocks = np.inf if source.n_blocks is None else source.n_blocks
         asked = {"estimator": type(estimator).__name__, **_parameters(estimator), **_of_source(source)}
         if has_begun(folder):
             run = self._open(asked)
@@ -80,15 +95,18 @@ class Checkpoint:
     def _open(self, asked: dict[str, Any]) -> dict[str, Any]:
         path = self.folder / RUN_FILE
         try:
-            run: dict[str, Any] = json.loads(path.read_text())
-            known, _ = run["asked"], run["seed"]
+            with open_regular(path) as stream:
+                run: dict[str, Any] = json.loads(stream.read(MOST_TEXT))
+            known, seed = run["asked"], run["seed"]
             changed = [name for name in known.keys() | asked.keys() if known.get(name) != asked.get(name)]
-        except (ValueError, KeyError, TypeError, AttributeError):
+            if seed is not None:
+                check_integer("seed", seed, low=0, high=2**32 - 1)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{path} is damaged: remove the folder and begin again.") from None
         if changed:
             name = min(changed)
             raise InputError(
-                f"checkpoint={str(self.folder)!r} belongs to another run: {name} was {known.get(name)!r} and is "
+                f"checkpoint={str(self.folder)!r} belongs to another run: {name} was {known.get(name)!r:.200} and is "
                 f"{asked.get(name)!r}; name another folder, or remove this one."
             )
         return run
@@ -97,38 +115,49 @@ class Checkpoint:
         """State of the pass `name`."""
         path = self._path(name)
         if not path.exists():
-            return 0, None, False
+            return Reached(0, None, False, [])
         try:
-            # Read the bytes first: np.load would leave a damaged file open.
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
-                run, done, over = (int(kept[key]) for key in ("run", "done", "over"))
-                sums = tuple(kept[f"sum{i}"] for i in range(len(kept.files) - 3))
-        except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise InputError(f"{path} is damaged ({error}): remove it, and its pass begins again.") from None
+            kept = {key: array.read(MOST_BYTES) for key, array in npz.arrays_in(path).items()}
+            run, done, over = (int(kept.pop(key)) for key in ("run", "done", "over"))
+            digests = kept.pop("digests")
+            sums = tuple(kept.pop(f"sum{i}") for i in range(len(kept)))
+        except (ValueError, KeyError, TypeError) as error:
+            raise self.damaged(name, str(error)) from None
         if run != self._run:
             raise InputError(f"{path} belongs to another run: remove it, and its pass begins again.")
-        return done, sums, bool(over)
+        whole = digests.dtype == np.uint32 and digests.ndim == 1 and all(each.dtype.kind in "fiu" for each in sums)
+        if not whole or not 0 <= done <= self._most_blocks or not all(np.isfinite(each).all() for each in sums):
+            raise self.damaged(name, "its values are not sums over blocks")
+        return Reached(done, sums, bool(over), digests.tolist())
+
+    def damaged(self, name: str, reason: str) -> InputError:
+        """The error about a file whose content is not the state of the pass `name`."""
+        return InputError(f"{self._path(name)} is damaged ({reason}): remove it, and its pass begins again.")
 
     def save(
         self,
         name: str,
         done: int,
         sums: tuple[Any, ...],
+        digests: list[int],
         *,
         over: bool = False,
         before: Callable[[], None] | None = None,
     ) -> None:
         """Write the sums of the first `done` blocks, if enough time has passed or the pass is finished.
 
+        `digests` are those of the blocks that were read so far, in this pass or an earlier one.
         `before` is called first, for example to flush labels that the number of blocks promises.
         """
         if not over and time.monotonic() - self._written < SECONDS:
             return
         if before is not None:
             before()
-        values: dict[str, NDArray[Any]] = {f"sum{i}": to_host(value) for i, value in enumerate(sums)}
+        values: dict[str, Any] = {f"sum{i}": to_host(value) for i, value in enumerate(sums)}
+        values["digests"] = np.asarray(digests, np.uint32)
         content = io.BytesIO()
-        np.savez(content, allow_pickle=False, run=self._run, done=done, over=over, **values)
+        # NumPy before 2.1 would store `allow_pickle` as an array.
+        np.savez(content, run=self._run, done=done, over=over, **values)
         _write(self._path(name), content.getvalue())
         self._written = time.monotonic()
 
@@ -157,7 +186,7 @@ def _text(value: Any) -> str:
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
     if isinstance(value, np.ndarray | list | tuple):
-        return f"{type(value).__name__} of shape {np.shape(value)}, checksum {_checksum(np.asarray(value))}"
+        return f"{type(value).__name__} of shape {np.shape(value)}, checksum {digest(np.asarray(value))}"
     # Memory addresses differ between processes.
     return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value.item() if isinstance(value, np.generic) else value))
 
@@ -165,21 +194,15 @@ def _text(value: Any) -> str:
 def _of_source(source: RowSource) -> dict[str, Any]:
     """What identifies the rows of a source without reading all of them, and how they are read."""
     first = to_host(next(iter(source.blocks())))
-    probes = [first]
+    checksum = digest(first)
     if source.n_rows is not None:
-        probes.append(to_host(source.take(np.linspace(0, source.n_rows - 1, PROBES).astype(np.intp))))
+        probes = source.take(np.linspace(0, source.n_rows - 1, PROBES).astype(np.intp))
+        checksum = digest(to_host(probes), checksum)
     return {
         "n_columns": source.n_columns,
         "n_rows": source.n_rows,
         "block_rows": source.block_rows,
         "memory_limit": source.options.memory_limit,
         "labels": None if source.options.labels is None else str(source.options.labels),
-        "the checksum of some rows": _checksum(*probes),
+        "the checksum of some rows": checksum,
     }
-
-
-def _checksum(*arrays: NDArray[Any]) -> int:
-    found = 0
-    for array in arrays:
-        found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
-    return found

@@ -49,18 +49,12 @@ def column_sums(source: RowSource, *, products: bool) -> ColumnSums:
             # Sums about the mean of the first block lose few digits if columns are far from zero.
             origin, largest = rows.mean(axis=0, dtype=np.float64), np.zeros(rows.shape[1])
         largest = np.maximum(largest, np.maximum(rows.max(axis=0), -rows.min(axis=0)))
-        if products:
-            more, sums, squared = block_sums(rows, origin)
-        else:
-            centred = rows.astype(np.float64) - origin
-            more, sums, squared = len(rows), centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred)
+        more, sums, squared = block_sums(rows, origin, products=products)
         count, total, squares = count + more, total + sums, squares + squared
     if origin is None or largest is None:
         raise InputError("X has no rows: a minimum of 1 is required.")
-    if products:
-        found = moments_of_sums(count, total, squares, origin)
-        return ColumnSums(found.n_rows, found.mean, np.diag(found.scatter).copy(), largest, found.scatter)
-    return ColumnSums(count, origin + total / count, squares - total**2 / count, largest, None)
+    found = moments_of_sums(count, total, squares, origin)
+    return ColumnSums(found.n_rows, found.mean, found.spread, largest, found.scatter)
 
 
 def principal_components(

@@ -90,7 +90,7 @@ def _position(entry: Any, names: Sequence[str], where: str, what: str) -> int:
     if isinstance(entry, str):
         if entry in names:
             return names.index(entry)
-        raise InputError(f"{where} has no column {shown(entry)} ({what}): {_nearest(entry, names)}.", parameter=what)
+        raise InputError(f"{where} has no column {shown(entry)} ({what}): {_nearest(entry, names)}", parameter=what)
     if not -len(names) <= entry < len(names):
         raise InputError(
             f"{what}={entry} is outside of {where}: its {len(names)} columns are numbered from 0 to {len(names) - 1}.",
@@ -109,7 +109,7 @@ def _one(entry: Any, names: Sequence[str], where: str, what: str) -> int:
 def _nearest(name: str, names: Sequence[str]) -> str:
     lower = {each.lower(): each for each in reversed(names)}
     close = difflib.get_close_matches(name.lower(), list(lower)[:MOST_COMPARED], n=3)
-    return f"did you mean {listed([lower[each] for each in close])}?" if close else f"it has {listed(names, 10)}"
+    return f"did you mean {listed([lower[each] for each in close])}?" if close else f"it has {listed(names, 10)}."
 
 
 def shown(text: object) -> str:

@@ -36,7 +36,7 @@ class DaskFeed(BlockFeed):
         check_shape((0, *x.shape[1:]), "X")
         self.dtype = block_dtype(x.dtype, "X")
         # One chunk holds whole rows.
-        self._x = x.rechunk({1: -1}).astype(self.dtype)
+        self._x = x.map_blocks(_as_claimed, dtype=x.dtype, meta=x._meta).rechunk({1: -1}).astype(self.dtype)
         self.n_columns = int(x.shape[1])
 
     def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
@@ -112,6 +112,18 @@ def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
     names = list(getattr(collection, "columns", ()))
     named = all(isinstance(name, str) for name in names)
     return collection.to_dask_array(), tuple(names) if named else None
+
+
+def _as_claimed(x: Array, block_info: Any = None) -> Array:
+    """A chunk, if it has the shape that the collection claims for it; sizes that are not known are not compared."""
+    places = (block_info or {}).get(0, {}).get("array-location") or ()
+    claimed = [stop - start for start, stop in places]
+    if any(not np.isnan(size) and size != found for size, found in zip(claimed, x.shape, strict=False)):
+        raise InputError(
+            f"a chunk of X has shape {tuple(x.shape)} and claims {tuple(claimed)}: correct the shapes that were given "
+            "to dask.array.from_delayed, or the lengths of the chunks."
+        )
+    return x
 
 
 def _shared(function: BlockFunction) -> Any:

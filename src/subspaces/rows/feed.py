@@ -37,13 +37,15 @@ from subspaces._core.arrays import (
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_columns, check_range, check_rows
 from subspaces.rows.checkpoint import Checkpoint, has_begun
+from subspaces.rows.digest import Digests
 from subspaces.rows.frames import numeric_columns
 from subspaces.rows.labels import LabelWriter, check_label_path, partial_path
 from subspaces.rows.moments import Moments, block_sums, moments_of_sums
 from subspaces.rows.open import is_source, open_rows
 from subspaces.rows.prefetch import prefetched
+from subspaces.rows.sample import check_sample, sample_rows, sums_products
 from subspaces.rows.source import FeedOptions, RowSource
-from subspaces.rows.thresholds import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
+from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
 
 # Moments are summed about the mean of this many rows: near the mean of all rows, sums of squares lose no digits.
 ORIGIN_ROWS = 1000
@@ -115,6 +117,7 @@ class BlockFeed(Feed):
     n_columns: int
     column_names: tuple[str, ...] | None
     dtype: np.dtype[Any]  # of blocks
+    memory_limit: float = np.inf
     sample_bytes: float = FeedOptions().memory_limit / SAMPLE_SHARE
 
     def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
@@ -124,8 +127,10 @@ class BlockFeed(Feed):
         if known:
             # Check parameters before anything is read: zeros of the right shape, which take no memory.
             check(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
+        size = self._sample_size(known)
+        check_sample(known, self.n_columns, self.dtype.itemsize, size=size, memory_limit=self.memory_limit)
         self._begin(estimator)
-        if known is not None and 0 < known <= self._sample_size():
+        if known is not None and 0 < known <= size:
             # Few rows: read them all.
             self.is_sampled, self.n_rows = False, known
             self.rows = self._take(np.arange(known))
@@ -134,10 +139,10 @@ class BlockFeed(Feed):
         first = self._first_rows(ORIGIN_ROWS)
         check_range(first, are_all=False)
         origin = first.mean(axis=0, dtype=np.float64)
-        count, total, products = self.sum(partial(block_sums, origin=origin), "moments")
-        moments = moments_of_sums(count, total, products, origin)
+        products = sums_products(self.n_columns, self.memory_limit)
+        count, total, squares = self.sum(partial(block_sums, origin=origin, products=products), "moments")
+        moments = moments_of_sums(count, total, squares, origin)
         self.n_rows = moments.n_rows
-        size = self._sample_size()
         self.is_sampled = size < self.n_rows
         index = np.arange(min(size, self.n_rows))
         if self.is_sampled:
@@ -149,9 +154,15 @@ class BlockFeed(Feed):
     def _begin(self, estimator: BaseEstimator) -> None:
         """Prepare the first pass."""
 
-    def _sample_size(self) -> int:
-        room = self.sample_bytes / (self.n_columns * self.dtype.itemsize)
-        return int(min(FIT_ROWS, max(LEAST_ROWS, room)))
+    def _sample_size(self, n_rows: int | None) -> int:
+        return sample_rows(
+            n_rows,
+            self.n_columns,
+            self.dtype.itemsize,
+            room=self.sample_bytes,
+            memory_limit=self.memory_limit,
+            most=FIT_ROWS,
+        )
 
     @abstractmethod
     def _known_rows(self) -> int | None:
@@ -176,9 +187,11 @@ class SourceFeed(BlockFeed):
             to_device(np.zeros((1, 1), np.float32), source.options.device)
         self.n_columns, self.column_names, self.dtype = source.n_columns, source.column_names, source.dtype
         # The memory limit does not concern rows that are in memory already.
-        self.sample_bytes = np.inf if in_memory else source.options.memory_limit / SAMPLE_SHARE
+        self.memory_limit = np.inf if in_memory else source.options.memory_limit
+        self.sample_bytes = self.memory_limit / SAMPLE_SHARE
         self._checkpoint: Checkpoint | None = None
         self._passes: Counter[str] = Counter()
+        self._digests = Digests()
 
     def _begin(self, estimator: BaseEstimator) -> None:
         folder = self._options.checkpoint
@@ -193,6 +206,8 @@ class SourceFeed(BlockFeed):
         self._passes[name] += 1
         name = f"{name}-{self._passes[name]}"
         done, totals, over = self._reached(name)
+        if totals is not None:
+            self._check_kept(name, totals, function)
         if not over:
             with prefetched(self._blocks(done)) as blocks:
                 for number, block in enumerate(blocks, start=done + 1):
@@ -233,14 +248,13 @@ class SourceFeed(BlockFeed):
             assert self._checkpoint is not None
             path = self._checkpoint.folder / "labels.npy"
         check_label_path(path, overwrite=kept)
-        done, reached, over = self._reached("labels")
-        row = 0 if reached is None else int(reached[0])
+        done, _, over = self._reached("labels")
         if over and path.exists():
             return np.load(path, mmap_mode="r")
         if over or not partial_path(path).exists():
             # The partial file has been removed: begin again.
-            done = row = 0
-        count = self._count()
+            done = 0
+        count, row = self._count(), done * self._source.block_rows
         with (
             LabelWriter(path, count, resumable=kept, resume=done > 0, overwrite=kept) as writer,
             prefetched(self._blocks(done)) as blocks,
@@ -256,11 +270,24 @@ class SourceFeed(BlockFeed):
         return np.load(path, mmap_mode="r")
 
     def _reached(self, name: str) -> tuple[int, tuple[Any, ...] | None, bool]:
-        return (0, None, False) if self._checkpoint is None else self._checkpoint.load(name)
+        """State of a pass; blocks that an earlier process has read are compared with what it has read."""
+        if self._checkpoint is None:
+            return 0, None, False
+        kept = self._checkpoint.load(name)
+        if len(kept.digests) > len(self._digests.known):
+            self._digests.verify(kept.digests, self._source.blocks())
+        return kept.done, kept.sums, kept.over
 
     def _keep(self, name: str, done: int, sums: tuple[Any, ...], **options: Any) -> None:
         if self._checkpoint is not None:
-            self._checkpoint.save(name, done, sums, **options)
+            self._checkpoint.save(name, done, sums, self._digests.known, **options)
+
+    def _check_kept(self, name: str, totals: tuple[Any, ...], function: BlockFunction) -> None:
+        """Refuse sums of a checkpoint that are not those of this function."""
+        assert self._checkpoint is not None
+        row = self._on_device(self._source.take([0]))
+        if [np.shape(each) for each in totals] != [tuple(each.shape) for each in function(row)]:
+            raise self._checkpoint.damaged(name, "its sums have other shapes")
 
     def _count(self) -> int:
         """The number of rows, counted by a pass if necessary."""
@@ -269,13 +296,15 @@ class SourceFeed(BlockFeed):
 
     def _blocks(self, start: int = 0) -> Iterator[Array]:
         """Blocks of checked rows from number `start` on, on the device they are to be processed on."""
-        for block in self._source.blocks(start):
-            if self._options.device is not None:
-                block = to_device(to_host(block), self._options.device)
+        for block in self._digests.watch(self._source.blocks(start), start):
+            block = self._on_device(block)
             check_range(block, are_all=False)
             yield block
             # Release it before the next one is read.
             del block
+
+    def _on_device(self, block: Array) -> Array:
+        return block if self._options.device is None else to_device(to_host(block), self._options.device)
 
     def _known_rows(self) -> int | None:
         return self._source.n_rows

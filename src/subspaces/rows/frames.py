@@ -67,8 +67,9 @@ class FrameTable(ArrowTable, WalkedTable):
                         found[:, place] = as_floats(column)
             yield found
 
-    def cells(self, column: int) -> NDArray[Any]:
-        return as_cells([cell for part in self._parts([column], 0, self.n_rows) for cell in part[0].to_pylist()])
+    def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
+        found = [cell for part in self._parts([column], 0, self.n_rows) for cell in part[0].to_pylist()]
+        return as_cells(found, f"X, column {self.names[column]!r},", memory_limit)
 
     def select(self, columns: Sequence[int]) -> Any:
         """The dataframe with some columns only."""

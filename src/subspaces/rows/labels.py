@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +16,15 @@ import numpy as np
 
 from subspaces._core.arrays import to_host
 from subspaces._core.errors import FileInTheWayError, FolderInTheWayError, InputError, MissingFileError, UserFileError
+from subspaces._core.files import move_new, open_locked
 
 
 class LabelWriter:
     """Write int32 labels (n_rows,) to an .npy file `path`, in order; the file appears when it is complete.
 
-    Until `close` the labels are in a hidden file beside it, which is removed after an error. With `resumable` that file
-    stays, and `resume` continues it: rows before the first one that is written then count as written. As a context
-    manager it closes at the end, or aborts after an error.
+    Until `close` the labels are in a hidden file beside it, which is removed after an error and locked against other
+    writers. With `resumable` that file stays, and `resume` continues it: rows before the first one that is written then
+    count as written. As a context manager it closes at the end, or aborts after an error.
     """
 
     def __init__(
@@ -69,22 +71,38 @@ class LabelWriter:
             self.abort()
             raise InputError(f"{self.path}: row {self._next or 0} of {self._n_rows} has no label; write all of them.")
         self.flush()
-        self._file.close()
         try:
             check_label_path(self.path, overwrite=self._overwrite)
-            os.replace(self.partial, self.path)
-        except OSError:
-            self.abort()
-            raise
+            if self._overwrite:
+                os.replace(self.partial, self.path)
+            else:
+                move_new(self.partial, self.path)
+        except OSError as error:
+            raise self._kept(error) from error
+        finally:
+            # The lock ends here, after the partial file has gone.
+            self._file.close()
         return self.path
+
+    def _kept(self, error: OSError) -> UserFileError:
+        """The error for complete labels that cannot be moved to their place; they stay in a file of their own."""
+        handle, name = tempfile.mkstemp(prefix=f"{self.path.stem}.kept-", suffix=self.path.suffix, dir=self.path.parent)
+        os.close(handle)
+        os.replace(self.partial, name)
+        kind = FileInTheWayError if isinstance(error, FileExistsError) else UserFileError
+        reason = "somebody else has written this file" if kind is FileInTheWayError else error.strerror
+        return kind(error.errno, f"{reason}; the labels are kept in {name}", str(self.path))
 
     def abort(self) -> None:
         """Stop without a result; the partial file is kept only if it can be resumed."""
+        if self._file.closed:
+            return
+        # The lock ends with the file, so what is unlinked here is ours.
+        if not self._resumable:
+            self.partial.unlink(missing_ok=True)
         # A full disk fails again when the buffer is written out.
         with contextlib.suppress(OSError):
             self._file.close()
-        if not self._resumable:
-            self.partial.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
@@ -97,9 +115,19 @@ class LabelWriter:
         elif not self._file.closed:
             self.abort()
 
+    def _locked(self) -> Any:
+        """The partial file, locked: two writers would mix their labels."""
+        handle = open_locked(self.partial)
+        if handle is None:
+            raise FileInTheWayError(
+                errno.EEXIST, "labels are being written here by another fit: name another file", str(self.path)
+            )
+        return os.fdopen(handle, "r+b")
+
     def _new_partial(self) -> Any:
-        self._file = self.partial.open("w+b")
+        self._file = self._locked()
         with self._failing():
+            self._file.truncate(0)
             self._file.write(self._header)
             self._file.flush()
             _reserve(self._file.fileno(), len(self._header) + self._n_rows * self._dtype.itemsize)
@@ -108,7 +136,7 @@ class LabelWriter:
     def _open_partial(self) -> Any:
         if not self.partial.is_file():
             raise MissingFileError(f"{self.partial} does not exist: there is nothing to resume; begin again.")
-        file = self.partial.open("r+b")
+        file = self._locked()
         size = len(self._header) + self._n_rows * self._dtype.itemsize
         if file.read(len(self._header)) != self._header or self.partial.stat().st_size != size:
             file.close()

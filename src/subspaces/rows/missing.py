@@ -19,7 +19,14 @@ from subspaces.rows.recut import recut
 from subspaces.rows.source import MappedRows, RowSource, WrappedRows
 
 Place = Callable[[int], str]
-REMEDY = 'drop such rows with missing="drop", or fill in column means with missing="mean"'
+
+
+class MissingValuesError(UnreadableError):
+    """Values are missing; `found` says where."""
+
+    def __init__(self, found: str) -> None:
+        self.found = found
+        super().__init__(f'{found}: drop such rows with missing="drop", or fill in column means with missing="mean".')
 
 
 def clean(
@@ -39,9 +46,7 @@ def clean(
     if missing == "error":
         values = "1 value is" if survey.n_missing == 1 else f"{survey.n_missing} values are"
         row, column = survey.first
-        raise UnreadableError(
-            f"{values} missing, the first in {place(row)}, column {shown(columns[column])}: {REMEDY}."
-        )
+        raise MissingValuesError(f"{values} missing, the first in {place(row)}, column {shown(columns[column])}")
     if missing == "drop":
         kept = np.flatnonzero(survey.complete)
         if not len(kept):
@@ -171,7 +176,7 @@ class CheckedRows(WrappedRows):
         if gone.any():
             row, column = (int(each) for each in np.argwhere(gone)[0])
             at = f"{self._place(int(numbers[row]))}, column {shown(self._columns[column])}"
-            raise UnreadableError(f"{at} has a missing value: {REMEDY}.")
+            raise MissingValuesError(f"{at} has a missing value")
         check_values(rows, self._columns, lambda row: self._place(int(numbers[row])))
 
 

@@ -15,28 +15,36 @@ Sums = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Number, mean and scatter of rows (n, p), from one pass."""
+    """Number, mean and squares of rows (n, p), from one pass."""
 
     n_rows: int
     mean: NDArray[np.float64]  # (p,)
-    scatter: NDArray[np.float64]  # (p, p), inner products of the columns about the mean
+    spread: NDArray[np.float64]  # (p,), sums of squares of the columns about the mean
+    scatter: NDArray[np.float64] | None  # (p, p), inner products of the columns about the mean; None if p is large
 
     def about(self, origin: NDArray[Any]) -> NDArray[np.float64]:
         """Inner products (p, p) of the columns about `origin` (p,)."""
+        assert self.scatter is not None
         offset = self.mean - origin
         return self.scatter + self.n_rows * np.outer(offset, offset)
 
 
-def block_sums(x: Array, origin: NDArray[np.float64]) -> Sums:
-    """Number, sum (p,) and inner products (p, p) of the rows of a block (b, p) about `origin` (p,), in float64."""
+def block_sums(x: Array, origin: NDArray[np.float64], *, products: bool = True) -> Sums:
+    """Number, sum (p,) and inner products (p, p) of the rows of a block (b, p) about `origin` (p,), in float64.
+
+    Without `products`, the squares (p,) of the columns take the place of the inner products.
+    """
     xp = namespace(x)
     rows = xp.astype(x, xp.float64) - like(origin, xp.astype(x[:1, :], xp.float64))
-    return np.asarray(float(x.shape[0])), xp.sum(rows, axis=0), rows.T @ rows
+    squares = rows.T @ rows if products else xp.sum(rows**2, axis=0)
+    return np.asarray(float(x.shape[0])), xp.sum(rows, axis=0), squares
 
 
-def moments_of_sums(count: Any, total: Any, products: Any, origin: NDArray[np.float64]) -> Moments:
+def moments_of_sums(count: Any, total: Any, squares: Any, origin: NDArray[np.float64]) -> Moments:
     """Moments from the sums of all blocks about the same origin."""
     n_rows = round(float(count))
-    offset = np.asarray(total) / n_rows
-    scatter = np.asarray(products) - n_rows * np.outer(offset, offset)
-    return Moments(n_rows, origin + offset, scatter)
+    offset, squares = np.asarray(total) / n_rows, np.asarray(squares)
+    if squares.ndim == 1:
+        return Moments(n_rows, origin + offset, squares - n_rows * offset**2, None)
+    scatter = squares - n_rows * np.outer(offset, offset)
+    return Moments(n_rows, origin + offset, np.diag(scatter).copy(), scatter)

@@ -12,18 +12,25 @@ import numpy as np
 
 from subspaces._core.threads import n_threads
 from subspaces._core.validation import check_integer
+from subspaces._core.words import duration
+from subspaces.features.psi import MANY_LANDMARKS
 from subspaces.flats.distances import nearest
 from subspaces.flats.flats import Flats
 from subspaces.rows.checks import block_dtype
 from subspaces.rows.memory import BLOCK_BYTES, BLOCK_SHARE, parse_bytes
-from subspaces.rows.thresholds import FIT_ROWS, LEAST_ROWS, SAMPLE_SHARE
+from subspaces.rows.sample import check_sample, direction_bytes, sample_rows, sums_products
+from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
 
 # Rows on which the speed of this machine is measured, and the shortest measurement.
 TRIAL_ROWS = 2048
 TRIAL_SECONDS = 0.1
-# Decisions take about as long as this many passes over the sample, and a constant time.
+# Decisions take about as long as this many passes over the sample, and a time that does not depend on landmarks: a
+# constant, for each row, for each entry, and at most. benchmarks/speed/cpu.py compares plans with fits.
 SAMPLE_PASSES = 2.0
-DECISION_SECONDS = 2.5
+DECISION_SECONDS = 0.15
+ROW_SECONDS = 3e-4
+ENTRY_SECONDS = 8e-6
+MOST_DECISION_SECONDS = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class Plan:
     n_columns: int
     n_landmarks: int
     subspace_dim: int
+    usual_dim: int  # of which the time is; smaller than `subspace_dim` if the dimension is searched
     sample_rows: int
     block_rows: int
     memory: dict[str, int]  # bytes, of everything that is in memory at the same time
@@ -61,15 +69,18 @@ class Plan:
         return sum(each.seconds for each in self.passes)
 
     def __str__(self) -> str:
+        dim = f"{'' if self.usual_dim == self.subspace_dim else 'at most '}{self.subspace_dim}"
         lines = [
-            f"{self.n_rows:,} rows of {self.n_columns} columns; {self.n_landmarks} flats of dimension "
-            f"{self.subspace_dim}; decided on {self.sample_rows:,} rows; blocks of {self.block_rows:,} rows",
+            f"{self.n_rows:,} rows of {self.n_columns} columns; {self.n_landmarks} flats of dimension {dim}; "
+            f"decided on {self.sample_rows:,} rows; blocks of {self.block_rows:,} rows",
             "",
-            f"{'step':34}{'rows':>20}{'blocks':>14}{'seconds':>13}",
+            f"{'step':34}{'rows':>20}{'blocks':>14}{'time':>13}",
         ]
-        lines += [f"{each.name:34}{each.rows:>20,}{each.blocks:>14,}{each.seconds:>13.1f}" for each in self.passes]
+        for each in self.passes:
+            lines.append(f"{each.name:34}{each.rows:>20,}{each.blocks:>14,}{duration(each.seconds):>13}")
+        threads = "1 thread" if self.n_threads == 1 else f"{self.n_threads} threads"
         lines += [
-            f"{'all, on ' + str(self.n_threads) + ' threads':68}{self.seconds:>13.1f}",
+            f"{'all, on ' + threads:68}{duration(self.seconds):>13}",
             "",
             "memory beside the rows: " + ", ".join(f"{name} {_size(count)}" for name, count in self.memory.items()),
             f"together {_size(self.peak_bytes)}",
@@ -83,26 +94,36 @@ def make_plan(
     *,
     n_landmarks: int,
     subspace_dim: int,
+    usual_dim: int | None = None,
     max_columns: int | None,
     n_nearest: int | None,
     n_draws: int,
     dtype: Any = np.float32,
     memory_limit: int | str = "1GB",
 ) -> Plan:
-    """The plan of a fit of `n_rows` rows with these settings."""
+    """The plan of a fit of `n_rows` rows with these settings.
+
+    The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`.
+    """
     n = check_integer("n_rows", n_rows, low=1)
     p = check_integer("n_columns", n_columns, low=2)
     kind = block_dtype(np.dtype(dtype), "dtype")
     limit = parse_bytes(memory_limit)
-    width = p if max_columns is None else min(p, max_columns)
+    size = sample_rows(n, p, kind.itemsize, room=limit / SAMPLE_SHARE, memory_limit=limit, most=FIT_ROWS)
+    check_sample(n, p, kind.itemsize, size=size, memory_limit=limit)
+    sample = min(n, size)
+    # Fewer rows than columns are projected on their span.
+    width = min(p, max(2, sample) if max_columns is None else max_columns)
     dim = min(subspace_dim, width - 1)
-    sample = min(n, FIT_ROWS, max(LEAST_ROWS, limit // (SAMPLE_SHARE * p * kind.itemsize)))
     count = min(n_landmarks, sample)
     block_rows = max(1, min(BLOCK_BYTES, limit // BLOCK_SHARE) // (p * kind.itemsize))
     blocks = -(-n // block_rows)
-    row_seconds = seconds_per_row(width, count, dim, kind)
-    reading = row_seconds * p / max(1, count * (dim + 1))
-    passes = [Pass("decide on the sample", sample, 1, DECISION_SECONDS + SAMPLE_PASSES * sample * row_seconds)]
+    timed = dim if usual_dim is None else min(dim, usual_dim)
+    row_seconds = seconds_per_row(width, count, timed, kind)
+    reading = row_seconds * p / max(1, count * (timed + 1))
+    deciding = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
+    deciding = min(deciding, MOST_DECISION_SECONDS) + SAMPLE_PASSES * sample * row_seconds
+    passes = [Pass("decide on the sample", sample, 1, deciding)]
     if n > sample:
         sums = 1 if n_nearest is not None else 2
         passes.insert(0, Pass("check rows, means and products", n, blocks, n * reading))
@@ -110,14 +131,25 @@ def make_plan(
         passes += [Pass("labels of all rows", n, blocks, n_draws * n * row_seconds)]
     held = {
         "blocks": 4 * min(n, block_rows) * p * kind.itemsize,
-        "sample": 3 * sample * width * kind.itemsize,
+        "sample": sample * (p + 2 * width) * kind.itemsize,
         "weights of the sample": sample * (n_nearest or 0) * (kind.itemsize + 4),
         "flats": 2 * count * width * (dim + 1) * kind.itemsize,
-        "products of flats": 4 * count * count * 8,
-        "products of columns": 3 * p * p * 8 if n > sample else 0,
+        "products of flats": 32 * _product_entries(n, count, n_nearest),
+        "products of columns": _product_bytes(p, limit) if n > sample else 0,
+        "principal directions": direction_bytes(sample, p) if width < p else 0,
         "labels": 4 * n,
     }
-    return Plan(n, p, count, dim, sample, block_rows, held, tuple(passes), n_threads())
+    return Plan(n, p, count, dim, timed, sample, block_rows, held, tuple(passes), n_threads())
+
+
+def _product_entries(n_rows: int, n_landmarks: int, n_nearest: int | None) -> int:
+    """Entries of the matrix whose eigenvectors are computed: of the products, or of sparse psi if there are fewer."""
+    whole = n_landmarks**2
+    return whole if n_nearest is None or n_landmarks < MANY_LANDMARKS else min(whole, n_rows * n_nearest)
+
+
+def _product_bytes(n_columns: int, limit: int) -> int:
+    return 3 * 8 * n_columns * (n_columns if sums_products(n_columns, limit) else 1)
 
 
 def seconds_per_row(n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any]) -> float:

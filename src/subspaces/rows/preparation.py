@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, Labels, like, unit_rows
+from subspaces._core.arrays import Array, Labels, is_host, like, numbered, unit_rows
 from subspaces._core.blocks import row_blocks
-from subspaces._core.pca import n_used_directions, principal_directions, scatter
+from subspaces._core.pca import WIDE_BYTES, n_used_directions, principal_directions, scatter
 from subspaces._core.validation import is_auto, unless_auto
 from subspaces.flats.flats import Flats
 from subspaces.rows.moments import Moments
@@ -28,12 +28,20 @@ class RowPreparation:
 
     def __call__(self, x: Array) -> Array:
         """Prepared rows (n, q)."""
+        if self.directions is None or not is_host(x):
+            return self.shaped(self._projected(x))
+        # In blocks, because wide rows would be copied whole to be centred.
+        rows = np.empty((len(x), self.directions.shape[1]), x.dtype)
+        for block in row_blocks(len(x), 3 * x.shape[1] * x.itemsize, budget=WIDE_BYTES):
+            rows[block] = self._projected(x[block])
+        return self.shaped(rows)
+
+    def _projected(self, x: Array) -> Array:
+        """Rows (n, q) centred, divided by their scales and projected."""
         rows = x - like(self.mean, x)
         if self.scale is not None:
             rows = rows / like(self.scale, x)
-        if self.directions is not None:
-            rows = rows @ like(self.directions, x)
-        return self.shaped(rows)
+        return rows if self.directions is None else rows @ like(self.directions, x)
 
     def shaped(self, rows: Array) -> Array:
         """Centred and projected rows (n, q), whitened and scaled to unit norm."""
@@ -69,7 +77,7 @@ class RowOptions:
     """How rows are centred and projected."""
 
     center: bool | None = None  # None centres if the mean is farther from the origin than chance explains
-    max_columns: int | None = MAX_COLUMNS  # None never projects
+    max_columns: int | None = MAX_COLUMNS  # None projects only rows that are fewer than their columns
     min_columns: int = 2
     standardise: bool = False  # whether columns are divided by their standard deviations
 
@@ -100,11 +108,14 @@ def prepare(x: Array, options: RowOptions, moments: Moments | None = None) -> Pr
     """Rows of `x` (n, p) centred and projected; if `x` is a sample, `moments` are those of all rows."""
     offset = mean_offset(x, moments)
     center = offset > FAR_OFFSET if options.center is None else options.center
+    max_columns = options.max_columns
+    if max_columns is None and len(x) < x.shape[1]:
+        max_columns = max(len(x), options.min_columns)
     preparation = prepare_rows(
         x,
         center=center,
         unit=False,
-        max_columns=options.max_columns,
+        max_columns=max_columns,
         min_columns=options.min_columns,
         moments=moments,
         scale=column_scales(x, moments) if options.standardise else None,
@@ -135,18 +146,21 @@ def prepare_rows(
 ) -> RowPreparation:
     """The preparation of `x` (n, p) with the given choices.
 
-    With `max_columns`, rows are projected if p exceeds it, or if constant or dependent columns leave directions that no
-    row uses; at least `min_columns` are kept. If `x` is a sample, `moments` are those of all rows. Columns are first
-    divided by `scale` (p,).
+    With `max_columns`, rows are projected if p exceeds it, if there are fewer rows than many columns, or if constant or
+    dependent columns leave directions that no row uses; at least `min_columns` are kept. If `x` is a sample, `moments`
+    are those of all rows. Columns are first divided by `scale` (p,).
     """
     n, p = x.shape
     mean = column_means(x, moments) if center else np.zeros(p, x.dtype)
     if max_columns is None:
         return RowPreparation(mean, None, unit, scale=scale)
     count = prepared_columns(n, p, max_columns)
+    if n < p and p > MAX_COLUMNS:
+        # Nothing is lost in the span of the rows, and matrices of p x p would be large.
+        count = min(p, max(count if count < p else n, min_columns))
     known = None
     if n >= p:
-        known = scatter(x, mean) if moments is None else moments.about(mean)
+        known = scatter(x, mean) if moments is None or moments.scatter is None else moments.about(mean)
         known = known if scale is None else known / np.outer(scale, scale)
         count = min(count, max(min_columns, n_used_directions(known, x.dtype)))
     directions = None
@@ -183,15 +197,16 @@ def mean_offset(x: Array, moments: Moments | None = None) -> float:
     if moments is None:
         spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(n, 8 * x.shape[1])) / n
     else:
-        spread = float(np.trace(moments.scatter)) / n
+        spread = float(moments.spread.sum()) / n
     offset = float(np.linalg.norm(mean))
     return offset / float(np.sqrt(spread / n)) if spread > 0 else (np.inf if offset > 0 else 0.0)
 
 
 def labels_of_copies(x: Array, n_clusters: int) -> Labels | None:
     """Labels (n,) in which only equal rows of `x` (n, p) share a cluster; None if there are more distinct rows."""
-    copies = np.unique(x, axis=0, return_inverse=True)[1].astype(np.int32)
-    return copies if copies.max() < n_clusters else None
+    # NumPy 2.0.0 returns the inverse as a column.
+    copies = np.unique(x, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
+    return numbered(copies) if copies.max() < n_clusters else None
 
 
 def column_means(x: Array, moments: Moments | None = None) -> Array:
@@ -202,7 +217,7 @@ def column_means(x: Array, moments: Moments | None = None) -> Array:
 def column_variances(x: Array, moments: Moments | None = None) -> NDArray[np.float64]:
     """Variances (p,) of the columns of `x`, or those of `moments`."""
     if moments is not None:
-        return np.diag(moments.scatter) / moments.n_rows
+        return moments.spread / moments.n_rows
     return np.asarray(x.var(axis=0, dtype=np.float64))
 
 

@@ -25,6 +25,9 @@ from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import recut
 from subspaces.rows.source import FeedOptions, RowSource
 
+# Memory that the name of a column and its place among the others take.
+NAME_BYTES = 80
+
 
 class TableRows(RowSource):
     """The rows of one table after another."""
@@ -120,6 +123,15 @@ def open_tables(files: Sequence[FoundFile], options: OpenOptions, ignored: int =
     return tables
 
 
+def _check_columns(table: StoredTable, memory_limit: int) -> None:
+    """Refuse a table if the names of the columns that it claims do not fit into the memory limit."""
+    if table.n_columns * NAME_BYTES > memory_limit:
+        raise UnreadableError(
+            f"{table.path} has {table.n_columns:,} columns, too many for memory_limit={memory_limit / 1e9:.3g}GB: "
+            "raise it, or store fewer columns (smaller images)."
+        )
+
+
 def select_rows(
     tables: Sequence[StoredTable],
     options: FeedOptions,
@@ -131,6 +143,8 @@ def select_rows(
 ) -> Selected:
     """The rows of tables: the chosen columns, or all that hold numbers, in the order of the first table."""
     first = tables[0]
+    for table in tables:
+        _check_columns(table, options.memory_limit)
     names = first.column_names
     wanted = choose(names, str(first.path), columns=columns, drop=drop, truth=truth, row_names=row_names)
     index = [] if wanted.explicit else [column for column in wanted.rows if column in first.index_columns]

@@ -1,29 +1,75 @@
-"""Notice columns that are unlikely to be meant for clustering."""
+"""Notice columns that are unlikely to be meant for clustering, or that decide alone because of their unit."""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces.rows.columns import listed
+
 # From this many rows on, values that all increase are not a coincidence.
 LEAST_ROWS = 10
-# A column that varies this many times as much as the median column dominates all distances.
-LARGE_SPREAD = 100.0
+# One column, or up to three of at least five times as many, dominate distances if they have this share of the variance.
+MOST_DOMINANT, TIMES_AS_MANY, DOMINANT_SHARE = 3, 5, 0.95
 
 
-def unusual_columns(rows: NDArray[np.floating], names: tuple[str, ...]) -> list[str]:
-    """One line for each column of rows (n, p) that numbers the rows, or has a much larger scale than others."""
+@dataclass(frozen=True, slots=True)
+class DominantColumns:
+    """A few columns that have nearly all of the variance."""
+
+    columns: tuple[int, ...]
+    n_columns: int
+    share: float  # of the variance
+
+    def sentence(self, names: Sequence[str] | None = None) -> str:
+        """Which columns dominate distances, as the beginning of a message."""
+        one = len(self.columns) == 1
+        shown = ", ".join(map(str, self.columns)) if names is None else listed([names[j] for j in self.columns])
+        return (
+            f"{'column' if one else 'columns'} {shown} of {self.n_columns} "
+            f"{'has' if one else 'have'} {min(self.share, 0.999):.1%} of the variance and "
+            f"{'dominates' if one else 'dominate'} distances"
+        )
+
+
+class ScaleWarning(UserWarning):
+    """Columns of very different scale: a few of them decide the clusters."""
+
+    def __init__(self, found: DominantColumns, names: Sequence[str] | None = None) -> None:
+        self.found = found
+        super().__init__(
+            f"{found.sentence(names)}: standardise the columns of X, such as by StandardScaler, unless all have the "
+            "same unit."
+        )
+
+
+def dominant_columns(variances: NDArray[np.floating]) -> DominantColumns | None:
+    """The columns that dominate distances by their variances (p,); None if there are none."""
+    used, total = int((variances > 0).sum()), float(variances.sum())
+    order = np.argsort(-variances, kind="stable")
+    most = min(MOST_DOMINANT, max(used // TIMES_AS_MANY, 1)) if used > 1 else 0
+    for count in range(1, most + 1):
+        share = float(variances[order[:count]].sum()) / total
+        if share >= DOMINANT_SHARE:
+            return DominantColumns(tuple(order[:count].tolist()), len(variances), share)
+    return None
+
+
+def warn_of_scale(variances: NDArray[np.floating], names: Sequence[str] | None, *, stacklevel: int) -> None:
+    """Warn if a few of the columns with these variances (p,) dominate distances."""
+    found = dominant_columns(variances)
+    if found is not None:
+        warnings.warn(ScaleWarning(found, names), stacklevel=stacklevel + 1)
+
+
+def row_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> list[str]:
+    """Names of the columns of rows (n, p) that number the rows."""
     if len(rows) < LEAST_ROWS or rows.shape[1] < 2:
         return []
     whole = np.flatnonzero((rows[: 10 * LEAST_ROWS] % 1 == 0).all(axis=0))
-    counting = [j for j in whole if (np.diff(rows[:, j]) > 0).all() and (rows[:, j] % 1 == 0).all()]
-    found = [f"column {names[j]!r} numbers the rows: leave it out (drop)" for j in counting]
-    spreads = rows.std(axis=0, dtype=np.float64)
-    spreads[counting] = 0
-    varying = spreads[spreads > 0]
-    if len(varying) > 1 and spreads.max() > LARGE_SPREAD * np.median(varying):
-        found.append(
-            f"column {names[int(spreads.argmax())]!r} varies {spreads.max() / np.median(varying):.0f} times as much as "
-            "the median column and dominates distances: standardise the columns, unless all have the same unit"
-        )
-    return found
+    counting = [j for j in whole.tolist() if (np.diff(rows[:, j]) > 0).all() and (rows[:, j] % 1 == 0).all()]
+    return [names[j] for j in counting]

@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Indices
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_integer, check_option
-from subspaces.rows.columns import ColumnChoice, OneColumnChoice
+from subspaces.rows.columns import ColumnChoice, OneColumnChoice, shown
+from subspaces.rows.formats import npy
 from subspaces.rows.formats.base import HeldTable, OpenOptions, StoredTable
 from subspaces.rows.formats.images import ImageTable
-from subspaces.rows.formats.npy import ERRORS as NPY_ERRORS
 from subspaces.rows.memory import HELD_SHARE, parse_bytes
 from subspaces.rows.missing import clean
 from subspaces.rows.open import stored_tables
-from subspaces.rows.reading import UnreadableError, check_file, reading
+from subspaces.rows.reading import UnreadableError
 from subspaces.rows.select_columns import Selected, select_rows
 from subspaces.rows.source import FeedOptions, RowSource, in_memory
 
 FOLDER = "folder"
+# Names, in lower case, of a true class that holds outliers.
+OUTLIER_CLASSES = ("outlier", "outliers", "noise", "-1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +36,7 @@ class Table:
     rows: NDArray[Any] | RowSource  # (n, p); an array if they fit into memory, otherwise read in blocks
     columns: tuple[str, ...]  # names of the p columns; "column 0", ... if there are none, "pixel 0", ... for images
     row_names: tuple[str, ...] | None  # names of the n rows: a column that the caller named, or the files of images
-    truth: NDArray[Any] | None  # (n,) the true classes, integers or strings
+    truth: NDArray[Any] | None  # (n,) the true classes, integers or strings; -1 for outliers
     image_shape: tuple[int, ...] | None  # (height, width) or (height, width, 3) if a row is an image
     notes: tuple[str, ...]  # what the user should know: columns left out, rows dropped, ...
     kept: Indices | None = None  # (n,) numbers, from 0 on, of the rows that were not dropped; None: all are there
@@ -125,7 +127,7 @@ def read_table(
             "names": np.asarray(images.file_names()),
         }
     else:
-        beside = {"truth": _beside(tables, truth, "truth"), "names": _beside(tables, names, "names")}
+        beside = {"truth": _beside(tables, truth, "truth", limit), "names": _beside(tables, names, "names", limit)}
     selected = select_rows(
         tables,
         FeedOptions(memory_limit=limit),
@@ -136,7 +138,7 @@ def read_table(
     )
     _check_entries(beside, {"truth": truth, "names": names}, sum(table.n_rows for table in tables))
     rows, kept, notes = clean(_held(selected.rows, limit), selected.rows.place, selected.columns, missing)
-    truth_values, row_names = _known(tables, selected, beside)
+    truth_values, row_names = _known(tables, selected, beside, limit)
     found_shape = _image_shape(tables[0], selected)
     _check_shape(shape, found_shape, len(selected.columns))
     if len(tables[0].row_shape) > 1 and images is None:
@@ -178,6 +180,23 @@ def as_truth(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
     return np.asarray([_text(value) for value in found.tolist()])
 
 
+def mark_outliers(truth: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
+    """True classes (n,) with -1 in place of names of outliers, and a note if there are any.
+
+    >>> mark_outliers(np.array(["a", "Outlier"]))[0]
+    array(['a', -1], dtype=object)
+    """
+    if truth.dtype.kind != "U":
+        return truth, []
+    apart = np.isin(np.char.lower(truth), OUTLIER_CLASSES)
+    if not apart.any():
+        return truth, []
+    note = f"{apart.sum()} of {len(truth)} rows have the true class {shown(truth[apart][0])}: scores leave them out"
+    marked = truth.astype(object)
+    marked[apart] = -1
+    return marked, [note]
+
+
 def _is_usual(value: Any, number: int) -> bool:
     return not isinstance(value, str | bytes) or _text(value) in (str(number), f"{number}.0")
 
@@ -206,18 +225,18 @@ def _held(rows: RowSource, memory_limit: int) -> NDArray[Any] | RowSource:
     return in_memory(rows) if fits else rows
 
 
-def _beside(tables: Sequence[StoredTable], name: Any, what: str) -> NDArray[Any] | None:
+def _beside(tables: Sequence[StoredTable], name: Any, what: str, memory_limit: int) -> NDArray[Any] | None:
     """Names or true classes (n,) from another array of the same file, or from an .npy file of their own."""
     if not isinstance(name, str):
         return None
     path = Path(name).expanduser()
     if path.suffix.lower() == ".npy" and path.is_file():
         # Rows of text are not counted yet: `_check_entries` compares the lengths later.
-        return _entries(path)
-    first = tables[0].beside(name)
+        return npy.array_in(path).read(memory_limit).ravel()
+    first = tables[0].beside(name, memory_limit)
     if first is None:
         return None
-    parts = [first, *(table.beside(name) for table in tables[1:])]
+    parts = [first, *(table.beside(name, memory_limit) for table in tables[1:])]
     for table, part in zip(tables, parts, strict=True):
         if part is None:
             raise UnreadableError(f"{table.path} has no array {name!r} ({what}), but {tables[0].path} has.")
@@ -227,13 +246,6 @@ def _beside(tables: Sequence[StoredTable], name: Any, what: str) -> NDArray[Any]
                 "that length; if columns are the points, transpose the array of rows."
             )
     return np.concatenate([part for part in parts if part is not None])
-
-
-def _entries(path: Path) -> NDArray[Any]:
-    check_file(path)
-    with reading(path, "NPY", *NPY_ERRORS):
-        found: NDArray[Any] = np.load(path, allow_pickle=False).ravel()
-    return found
 
 
 def _check_entries(beside: dict[str, NDArray[Any] | None], given: dict[str, Any], n_rows: int) -> None:
@@ -249,18 +261,23 @@ def _known(
     tables: Sequence[StoredTable],
     selected: Selected,
     beside: dict[str, NDArray[Any] | None],
+    memory_limit: int,
 ) -> tuple[NDArray[Any] | None, list[str] | None]:
-    """True classes (n,) and names of the rows."""
+    """True classes (n,) and names of the rows; a note about classes of outliers is added to those of `selected`."""
     found: list[NDArray[Any] | None] = []
     for what, places in (("truth", selected.truth), ("names", selected.row_names)):
         if places is None:
             found.append(beside[what])
         else:
-            found.append(np.concatenate([table.cells(at) for table, at in zip(tables, places, strict=True)]))
+            cells = [table.cells(at, memory_limit) for table, at in zip(tables, places, strict=True)]
+            found.append(np.concatenate(cells))
     truth_values, names = found
     if names is not None and names.dtype.kind not in "US":
         names = as_truth(names)
-    return None if truth_values is None else as_truth(truth_values), None if names is None else list(map(_name, names))
+    if truth_values is not None:
+        truth_values, notes = mark_outliers(as_truth(truth_values))
+        selected.notes.extend(notes)
+    return truth_values, None if names is None else list(map(_name, names))
 
 
 def _name(value: Any) -> str:

@@ -17,7 +17,7 @@ import errno
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,6 +35,8 @@ from subspaces.saving import file
 from subspaces.saving.fields import DamagedError, State, require
 
 __all__ = ["State", "load", "save"]
+
+Model = TypeVar("Model")
 
 # The classes that can be saved, by the public names that files contain, and the public modules that they are in.
 ESTIMATORS = {
@@ -75,10 +77,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     type(model).from_state(state)
     content = file.content_of(name, state)
     try:
-        with new_file(target) as stream:
+        with new_file(target, overwrite=overwrite) as stream:
             stream.write(content)
-            # Someone else may have created it in the meantime.
-            _check_target(target, overwrite=overwrite)
     except FileInTheWayError:
         raise
     except OSError as error:
@@ -86,8 +86,14 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     return target
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+@overload
+def load(path: str | os.PathLike[str]) -> Any: ...
+@overload
+def load(path: str | os.PathLike[str], kind: type[Model]) -> Model: ...
+def load(path: str | os.PathLike[str], kind: type[Any] = object) -> Any:
     """The estimator that was saved to the file `path`, or the one in the folder `path` of a run of the command line.
+
+    `load(path, FLS)` refuses other estimators, and editors and type checkers know its type.
 
     It predicts, transforms and prints as it did when it was saved; if a preparation was saved with it, it applies that
     to all rows first. Safe for files of any origin: nothing that a file contains is executed, and a file that is
@@ -109,6 +115,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = _class_of(name).from_state(state)
     except DamagedError as error:
         raise InputError(f"{source} is not a saved model that can be loaded: {error}.") from None
+    if not isinstance(model, kind):
+        raise InputError(f"{source} holds {name}, not {kind.__name__}: load another file, or leave out kind.")
     return model
 
 

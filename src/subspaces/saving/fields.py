@@ -110,7 +110,9 @@ class Number(Field):
         return float(value)
 
     def decode(self, value: Any, where: str, sizes: Sizes) -> Any:
-        good = type(value) in (int, float) and (math.isfinite(value) or not self.finite)
+        # Whole numbers may be too large for a float.
+        number = type(value) is float or (type(value) is int and abs(value) <= MOST)
+        good = number and (math.isfinite(value) or not self.finite)
         require(good and (not self.positive or value > 0), f"{where}={value!r:.40} is not a valid number")
         return float(value)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import subspaces
 from subspaces._core.errors import InputError
+from subspaces._core.files import open_regular
 from subspaces.saving.fields import DamagedError, State, require
 
 FORMAT = "subspaces model"
@@ -26,7 +27,14 @@ VERSION = 2
 KEYS = {"format", "version", "library", "estimator", "state", "orders"}
 # A number that JSON cannot express.
 SPECIAL = "not finite"
-MAX_DOCUMENT_BYTES = 64 * 2**20
+# Bounds of what is read before anything is checked. Values of JSON take up to twelve times their text in memory, and
+# empty groups much more.
+MAX_DOCUMENT_BYTES = 16 * 2**20
+MOST_GROUPS, MOST_VALUES = 200_000, 1_000_000
+MOST_ARRAYS = 100_000
+DEPTH = 64
+# The document with the descriptions of all arrays; quotes and line ends in the document take two bytes.
+MAX_HEADER_BYTES = 3 * MAX_DOCUMENT_BYTES
 DTYPES = {"BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64"}
 # The first bytes of a zip archive.
 ZIP = b"PK\x03\x04"
@@ -48,11 +56,9 @@ def content_of(name: str, state: State) -> bytes:
         "orders": orders,
     }
     text = json.dumps(document, allow_nan=False)
-    if len(text) > MAX_DOCUMENT_BYTES:
-        raise InputError(
-            f"the model holds {len(text) >> 20} MiB of values that are not in arrays, and {MAX_DOCUMENT_BYTES >> 20} "
-            "can be saved: give parameters as NumPy arrays, not as lists."
-        )
+    excess = _excess(text)
+    if excess is not None:
+        raise InputError(f"the model cannot be saved, {excess}: give parameters as NumPy arrays, not as lists.")
     little = {place: _stored(array) for place, array in sorted(arrays.items())}
     return safetensors.numpy.save(little, {FORMAT: text})
 
@@ -61,16 +67,19 @@ def read(path: Path) -> tuple[str, State]:
     """The name and the state of the estimator in a file; `DamagedError` says what is wrong with other files."""
     import safetensors
 
-    with path.open("rb") as stream:
-        is_zip = stream.read(len(ZIP)) == ZIP
+    with open_regular(path) as stream:
+        start = stream.read(8)
     require(
-        not is_zip,
+        not start.startswith(ZIP),
         "it is a zip archive; subspaces 0.1.0 saved models in such archives, which later versions do not read: fit the "
         "model again, or load it with subspaces 0.1.0",
     )
+    claimed = int.from_bytes(start, "little")
+    require(claimed <= MAX_HEADER_BYTES, f"it is not a safetensors file, or its header of {claimed} bytes is too long")
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             document = _document(file.metadata())
+            require(len(file.keys()) <= MOST_ARRAYS, f"it holds more than {MOST_ARRAYS} arrays")
             arrays = {place: _read(file, place, document["orders"].get(place)) for place in file.keys()}  # noqa: SIM118
     except safetensors.SafetensorError as error:
         raise DamagedError(f"it is not a safetensors file, or it is damaged ({error!s:.200})") from None
@@ -85,9 +94,11 @@ def _document(metadata: Mapping[str, str] | None) -> dict[str, Any]:
     """The document, if it was written by this library in a version that this one reads."""
     require(metadata and FORMAT in metadata, "it was not written by subspaces")
     assert metadata is not None
-    require(len(metadata[FORMAT]) <= MAX_DOCUMENT_BYTES, f"its values take more than {MAX_DOCUMENT_BYTES >> 20} MiB")
+    text = metadata[FORMAT]
+    excess = _excess(text)
+    require(excess is None, excess or "")
     try:
-        document = json.loads(metadata[FORMAT], object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        document = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except RecursionError:
         raise DamagedError("its values are nested too deep") from None
     except DamagedError:
@@ -110,6 +121,15 @@ def _document(metadata: Mapping[str, str] | None) -> dict[str, Any]:
     return document
 
 
+def _excess(text: str) -> str | None:
+    """Which bound a document exceeds, before it is read; letters in text are counted, too."""
+    if len(text) > MAX_DOCUMENT_BYTES:
+        return f"its values that are not arrays take more than {MAX_DOCUMENT_BYTES >> 20} MiB"
+    if text.count("{") + text.count("[") > MOST_GROUPS:
+        return f"its values have more than {MOST_GROUPS} groups and lists"
+    return f"it has more than {MOST_VALUES} values that are not arrays" if text.count(",") > MOST_VALUES else None
+
+
 def _without_arrays(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
     """Values that JSON can hold; arrays go to `arrays`, by their place."""
     if isinstance(value, Mapping):
@@ -128,16 +148,17 @@ def _without_arrays(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> 
     return value
 
 
-def _with_numbers(value: Any) -> Any:
+def _with_numbers(value: Any, depth: int = 0) -> Any:
     """The same values, with the numbers that JSON cannot express."""
+    require(depth <= DEPTH, "its values are nested too deep")
     if isinstance(value, list):
-        return [_with_numbers(each) for each in value]
+        return [_with_numbers(each, depth + 1) for each in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {SPECIAL}:
         require(value[SPECIAL] in ("nan", "inf", "-inf"), f"{value[SPECIAL]!r:.40} is not a number")
         return float(value[SPECIAL])
-    return {name: _with_numbers(each) for name, each in value.items()}
+    return {name: _with_numbers(each, depth + 1) for name, each in value.items()}
 
 
 def _insert(state: Any, place: str, array: NDArray[Any]) -> None:

@@ -23,7 +23,7 @@ from subspaces.saving.fields import (
     cannot_save,
     require,
 )
-from subspaces.self_expression import ADMM, OMP, ElasticNet
+from subspaces.self_expression import ADMM, OMP, ElasticNet, LeastSquares, LowRank, Thresholding
 
 # Lists inside lists, and so on, are at most this deep.
 DEPTH = 10
@@ -38,6 +38,9 @@ OBJECTS: dict[str, type[Any]] = {
     "ADMM": ADMM,
     "OMP": OMP,
     "elastic net": ElasticNet,
+    "thresholding": Thresholding,
+    "least squares": LeastSquares,
+    "low rank": LowRank,
 }
 
 

@@ -82,6 +82,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
         flat_sample=at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng),
         n_draws=None if is_auto(asked.n_draws) else int(asked.n_draws),
         choice=Choice(tuple(decisions)),
+        trials=tuple(search.trials),
     )
 
 
@@ -147,9 +148,7 @@ def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tupl
         count = len(landmarks)
 
     def made(count: int, flats: FlatSetting) -> LandmarkSetting:
-        n_nearest: Any = asked.n_nearest
-        if is_auto(n_nearest):
-            n_nearest = N_NEAREST if count < n else N_NEAREST_ALL
+        n_nearest = nearest_count(asked.n_nearest, count, n)
         return LandmarkSetting(count, landmarks, flats, n_nearest, asked.sigma, asked.power, n_nearest is not None)
 
     fewer = max(1, n // 2) if isinstance(landmarks, str) and count >= n else count
@@ -167,3 +166,10 @@ def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int,
 def landmark_count(n_rows: int) -> int:
     """Default number of landmarks: all rows if there are hardly more."""
     return n_rows if 2 * n_rows <= 3 * N_LANDMARKS else N_LANDMARKS
+
+
+def nearest_count(n_nearest: Any, n_landmarks: int, n_rows: int) -> int | None:
+    """How many landmarks describe a row: as given, or more if every row is a landmark, the nearest of itself."""
+    if is_auto(n_nearest):
+        return N_NEAREST if n_landmarks < n_rows else N_NEAREST_ALL
+    return None if n_nearest is None else int(n_nearest)

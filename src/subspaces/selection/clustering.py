@@ -39,6 +39,7 @@ class Clustering:
     partition: Partition
     labels: Labels  # (n,)
     tie: float = 0.0  # weight that was added to every pair of rows
+    unit: bool = False  # whether rows were scaled to unit norm
     structure: Any = None  # `Structure`, if whole flats were compared
 
 

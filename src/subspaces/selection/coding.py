@@ -44,13 +44,14 @@ def is_described(code: Code, one: float, least: float) -> bool:
     """
     if not is_sound(code) or not is_low_dimensional(code):
         return False
-    return shortening(code, one, least) >= FLAT_SHARE or (one <= least == code.length and mean_dim(code) >= 1)
+    return shortening(code, one, least) >= FLAT_SHARE or (one <= least and mean_dim(code) >= 1)
 
 
 def is_sound(code: Code) -> bool:
     """Whether no cluster is too small to be one."""
     sizes = [cell.size if cell else 0 for cell in code.cells]
-    return min(sizes) >= SMALL_CLUSTER * len(code.chosen) / len(sizes)
+    average = len(code.chosen) / len(sizes)
+    return min(sizes) >= max(SMALL_CLUSTER * average, min(LEAST_ROWS, average / 2))
 
 
 def mean_dim(code: Code) -> float:

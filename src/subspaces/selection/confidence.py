@@ -26,9 +26,9 @@ from subspaces.selection.structure import refit
 from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import COIN_TOSS
 from subspaces.selection.voting import matched, matching, named_opinion, opinion
+from subspaces.spectral.iterated import sparse_spectrum
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, row_stochastic
 from subspaces.spectral.partition import assign, at_most, few_vector_counts
-from subspaces.spectral.spectrum import compute_spectrum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,27 +42,28 @@ class Confidence:
 def flat_confidence(draw: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Confidence:
     """How far whole flats of halves of the rows agree with those of a clustering of rows (n, q), not scaled.
 
-    Flats were found on the rows at `sample` (m,); each half may find others that describe it better.
+    Flats were found on the rows at `sample` (m,); each half may find others that describe it better. Outliers, which
+    no flat encodes, do not count for the overall agreement.
     """
     k = draw.partition.n_clusters
+    encoded = draw.structure.code.chosen < k
+    starts = np.where(encoded, draw.structure.code.chosen, -1)
     opinions = []
-    for half in np.array_split(rng.permutation(sample), 2):
-        shares = refit(draw.structure, rows[half], draw.labels[half], rng).shares(rows)
+    for half in np.array_split(rng.permutation(len(sample)), 2):
+        shares = refit(draw.structure, rows[sample[half]], starts[half], rng).shares(rows)
         names = matching(draw.labels, shares.argmax(axis=1), k)
         opinions.append(shares[:, np.argsort(names)])
-    return confidence(draw.labels, opinions, draw.inliers)
+    return confidence(draw.labels, opinions, sample[encoded] if encoded.any() else sample)
 
 
 def half_confidence(draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> Confidence:
     """How far halves of the landmarks of a clustering agree with it; options as in `half_opinions`."""
-    n, n_landmarks = draw.psi.shape
     together = named_opinion(draw, draw.labels, n_clusters)
     opinions: list[Array] = []
     for _ in range(MAX_SPLITS):
         opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng)
         found = confidence(draw.labels, opinions, draw.inliers, together=together)
-        # If most rows are landmarks, a second split costs little.
-        if found.overall >= SURE_AGREEMENT and 2 * n_landmarks <= n:
+        if found.overall >= SURE_AGREEMENT:
             break
     return found
 
@@ -87,7 +88,7 @@ def half_opinions(draw: Clustering, n_clusters: int, *, kind: str, rng: np.rando
         known = np.asarray(weights.sum(axis=1)).ravel() > 0
         sample = at_most(np.flatnonzero(known), OPINION_ROWS, own)
         seen = weights[sample]
-        spectrum = compute_spectrum(lambda: iter((seen,)), max(counts), balanced=True)
+        spectrum = sparse_spectrum(seen, max(counts))
         choice = choose_partition(
             seen,
             spectrum,

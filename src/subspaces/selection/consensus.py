@@ -14,6 +14,7 @@ from subspaces.selection.decisions import draws_decision, partition_decision, st
 from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
+from subspaces.selection.structure import Structure
 from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.voting import (
     Voter,
@@ -35,6 +36,7 @@ class Consensus:
     voters: tuple[Voter, ...]  # empty if the best decides alone
     confidence: Confidence | None  # None for dense psi, which has no nearest landmarks
     decisions: tuple[Decision, ...]
+    structure: Structure | None = None  # of the first clustering
 
 
 def find_consensus(
@@ -58,7 +60,7 @@ def find_consensus(
         decisions.append(partition_decision(choice, first.partition))
     if first.partition.flats is not None:
         halves = flat_confidence(first, rows, setting.flat_sample, rng)
-        return Consensus(first, first.labels, (), halves, tuple(decisions))
+        return Consensus(first, first.labels, (), halves, tuple(decisions), first.structure)
     found, more = None, (setting.n_draws or 1) - 1
     if not more:
         found = half_confidence(first, k, kind="balanced" if choice is None else choice.kind, rng=rng)
@@ -67,7 +69,7 @@ def find_consensus(
         if setting.n_draws is None and sampled and (found.overall < SURE_AGREEMENT or is_doubtful(first)):
             more = UNSURE_DRAWS - 1
     if not more:
-        return Consensus(first, first.labels, (), found, tuple(decisions))
+        return Consensus(first, first.labels, (), found, tuple(decisions), first.structure)
     drawn = [first, *(again() for _ in range(more))]
     clusterings = of_one_kind(drawn, k) if setting.cut.kind == "auto" else drawn
     ranking = rank_clusterings(clusterings)
@@ -79,4 +81,4 @@ def find_consensus(
     opinions = [named_opinion(each, labels, k) for each in own]
     best = clusterings[ranking.best]
     found = confidence(labels, opinions, best.inliers, voted=True)
-    return Consensus(best, labels, voters, found, tuple(decisions))
+    return Consensus(best, labels, voters, found, tuple(decisions), first.structure)

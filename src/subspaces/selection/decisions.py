@@ -17,7 +17,7 @@ from subspaces.spectral.partition import Partition
 
 def flats_decision(search: Search) -> Decision:
     """How the graph is made: of points or flats, linear or affine, of which dimension, fitted to how many rows."""
-    chosen, trials = search.setting, search.trials
+    chosen, trials = search.setting, [trial.setting for trial in search.trials]
     candidates = tuple(
         {
             "flats": kind_name(trial),
@@ -47,7 +47,7 @@ def structure_decision(structure: Structure) -> Decision:
     figures = {
         "share": structure.share,
         "spread": spread(structure.code),
-        "one_flat": structure.one,
+        "one_flat": structure.one.length / len(structure.one.chosen),
         "k_flats": structure.nats,
     }
     return Decision("structure", 0, "share", reason, ({"clusters": structure.kind, **figures},))

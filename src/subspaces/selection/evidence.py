@@ -7,8 +7,8 @@ description lengths by flats in nats a row; a crossing is the share of nearest n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,33 +18,46 @@ from scipy.sparse import csr_matrix
 from subspaces._core.arrays import Array, Indices, Labels, unit_rows
 from subspaces._core.pca import principal_directions
 from subspaces._core.threads import one_thread
-from subspaces.flats.cells import Cell, Space, joined_lengths
-from subspaces.flats.description import Code, measure, shortest_codes
+from subspaces.flats.description import Code, measure, shortest_code, shortest_codes
 from subspaces.metrics.labels import adjusted_rand
-from subspaces.selection.coding import code_directions
+from subspaces.selection.coding import code_directions, is_sound
 from subspaces.selection.comparison import standard_error
 from subspaces.selection.limits import (
     VERDICT_COLUMNS,
     VERDICT_NEIGHBORS,
+    VERDICT_RAW_COLUMNS,
     VERDICT_ROWS,
     VERDICT_ROWS_PER_CLUSTER,
     VERDICT_STARTS,
 )
-from subspaces.selection.verdict_thresholds import SAME_AGREEMENT, TOP_COLUMN
+from subspaces.selection.search import Trial
+from subspaces.selection.structure import Structure, find_structure
+from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, TOP_COLUMN
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
 
 Floats = NDArray[np.floating[Any]]
-# Smallest cluster that is worth splitting, and the directions in which crossing flats are looked for.
-LEAST_SPLIT, SPLIT_DIRECTIONS = 8, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference of two description lengths in nats a row, and its standard error over rows."""
+
+    mean: float
+    error: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it exceeds zero by more than chance explains."""
+        return self.mean > CLEAR_ERRORS * self.error
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Figures about a clustering; None if something was not measured.
 
-    Agreements are adjusted Rand indices: 1 for equal clusters, 0 for chance. Lengths are in nats a row.
+    Agreements are adjusted Rand indices: 1 for equal clusters, 0 for chance.
     """
 
     n_rows: int
@@ -56,18 +69,20 @@ class Evidence:
     seeds: float | None  # agreement of fits with other seeds
     kmeans: float | None  # agreement with k-means
     points: float | None  # agreement with spectral clustering of the graph of nearest neighbours
-    flats: float | None  # agreement with the shortest description by K flats that starts at the clusters
-    gain: float | None  # how much shorter K flats describe the rows than one
-    shuffled_gain: float | None  # the same for shuffled columns
-    rival: float | None  # how much longer the shortest description by other clusters is; None if none was found
-    rival_error: float | None  # standard error of this difference
-    split: float | None  # what the cluster that gains most saves if it is split into two flats
-    join: float | None  # what the pair that gains most, or loses least, saves if it is one flat
-    noise: float | None  # distance of rows to the flat of their cluster, relative to the spread of all rows
+    graphs: float | None  # median agreement with the clusters of other graphs that the fit has tried
+    flats: float | None  # agreement with the best description by K flats
+    kind: str | None  # "flat", "blobs" or "bent", as in `Structure`
+    share: float | None  # of the shortening by the best number of flats that K reach; None if none but K was tried
+    gain: Difference | None  # how much shorter K flats describe the rows than one
+    shuffled_gain: Difference | None  # the same for shuffled columns
+    rival: Difference | None  # how much longer the best description by other clusters is; None if there is none
+    more: Difference | None  # how much shorter more flats describe the rows
+    more_count: int | None  # that number of flats
+    fewer: Difference | None  # how much longer K - 1 flats describe the rows
     dims: tuple[int, ...]  # dimension of each cluster, 0 for a cluster without preferred directions
     crossing: float | None  # share of nearest neighbours in another cluster
     shuffled_crossing: float | None  # the same for k-means of shuffled columns
-    modularity: float | None  # of the clusters on the graph of nearest neighbours; 1 for K equal parts without edges
+    modularity: float | None  # on the graph of nearest neighbours, of the clusters or of K by spectral clustering
     other_modularity: float | None  # the largest of spectral clustering with one cluster fewer or more
     other_count: int | None  # that number of clusters
     top_column: float  # share of the variance in the column that varies most
@@ -82,27 +97,30 @@ def gather(
     *,
     rng: np.random.RandomState,
     clustered: Array | None = None,
+    structure: Structure | None = None,
+    sample: Indices | None = None,
+    trials: Sequence[Trial] = (),
     landmarks: float | None = None,
     seeds: float | None = None,
-    others: Mapping[str, Labels] | None = None,
 ) -> Evidence:
     """Evidence about the clusters `labels` (n,), -1 for none, of the rows of `x` (n, p).
 
-    `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `others` are labels (n,) of the
-    same rows by other methods, if the fit has computed some: their descriptions are compared with that of the clusters.
+    `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `structure`, found at the rows
+    `sample` (m,), and `trials` are those of the fit, if it has any.
     """
-    sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
+    labels = np.asarray(labels)
     most = max(VERDICT_ROWS, VERDICT_ROWS_PER_CLUSTER * n_clusters)
-    sample = np.sort(at_most(np.arange(len(x)), most, rng))
-    raw, own = x[sample].astype(np.float64), np.asarray(labels)[sample]
+    if sample is None:
+        sample = np.sort(at_most(np.arange(len(x)), most, rng))
+    few = sample[:: -(-len(sample) // most)]
+    raw, own = _some(x, few), labels[few]
     variances = raw.var(axis=0)
     total = float(variances.sum())
-    prepared = raw if clustered is None else clustered[sample].astype(np.float64)
     known: dict[str, Any] = {
         "n_rows": len(x),
         "n_columns": x.shape[1],
         "n_clusters": n_clusters,
-        "smallest": int(sizes.min()),
+        "smallest": int(np.bincount(labels[labels >= 0], minlength=n_clusters).min()),
         "outliers": float(np.mean(labels < 0)),
         "landmarks": landmarks,
         "seeds": seeds,
@@ -111,29 +129,38 @@ def gather(
     if n_clusters < 2 or not total > 0 or len(np.unique(own[own >= 0])) < 2:
         nothing: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__) | {"dims": (), "leading": 1.0}
         return Evidence(**nothing | known)
+    prepared = raw if clustered is None else clustered[few].astype(np.float64)
     with one_thread():
         rows = _leading(prepared, n_clusters)
+        if structure is None:
+            structure = find_structure(rows, [own], n_clusters, rng)
+            sample = few
         near = _neighbors(rows)
         graph = _graph_figures(near, own, n_clusters, rng)
-        by_kmeans = _kmeans(rows, n_clusters, rng)
-        starts = {"kmeans": by_kmeans, "points": graph.pop("labels")}
-        starts |= {name: np.asarray(found)[sample] for name, found in (others or {}).items()}
-        flats = _flat_figures(rows, own, starts, n_clusters, rng)
+        by_kmeans, by_points = _kmeans(rows, n_clusters, rng), graph.pop("labels")
         standardised = None
         if known["top_column"] >= TOP_COLUMN:
             scaled = _leading(raw / np.where(variances > 0, np.sqrt(variances), 1), n_clusters)
             standardised = adjusted_rand(by_kmeans, _kmeans(scaled, n_clusters, rng))
+        graphs = [adjusted_rand(labels[trial.index], trial.labels) for trial in trials]
         return Evidence(
             **known,
             **graph,
-            **flats,
+            **_flat_figures(structure, labels[sample], rng),
             **_shuffled_figures(raw, n_clusters, rng),
             kmeans=adjusted_rand(by_kmeans, own),
-            points=adjusted_rand(starts["points"], own),
+            points=adjusted_rand(by_points, own),
+            graphs=float(np.median(graphs)) if graphs else None,
             standardised=standardised,
             crossing=_crossing(near, own),
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
         )
+
+
+def _some(x: Array, index: Indices) -> Floats:
+    """Rows (m, q) of `x` (n, p) at `index` (m,); of wide ones evenly spaced columns."""
+    columns = np.arange(0, x.shape[1], -(-x.shape[1] // VERDICT_RAW_COLUMNS))
+    return x[np.ix_(index, columns)].astype(np.float64)
 
 
 def _leading(raw: Floats, n_clusters: int) -> Floats:
@@ -177,7 +204,8 @@ def _graph_figures(near: Indices, own: Labels, k: int, rng: np.random.RandomStat
     best = max(others, key=lambda c: others[c], default=None)
     return {
         "labels": found[k],
-        "modularity": _modularity(near, own, k),
+        # Spectral clustering fits its clusters to this graph, so other numbers are compared with its K clusters.
+        "modularity": max(_modularity(near, labels, k) for labels in (own, found[k])),
         "other_modularity": None if best is None else others[best],
         "other_count": best,
     }
@@ -189,80 +217,60 @@ def _spectral_labels(vectors: Floats, near: Indices, k: int, rng: np.random.Rand
     return max(found, key=lambda labels: _modularity(near, labels, k))
 
 
-def _flat_figures(
-    rows: Floats, own: Labels, starts: Mapping[str, Labels], k: int, rng: np.random.RandomState
-) -> dict[str, Any]:
-    """Description lengths by K flats from the clusters and from other starts, by one flat, and by K - 1 and K + 1."""
-    space = measure(rows @ code_directions(rows), affine=True)
-    code, one, *others = shortest_codes(space, [own, np.zeros(len(rows), np.intp), *starts.values()], k)
-    others = [other for other in others if _same(other, own) < SAME_AGREEMENT and np.isfinite(other.length)]
-    rival = min(others, key=lambda other: other.length, default=None)
-    cells = [cell for cell in code.cells if cell]
+def _flat_figures(structure: Structure, own: Labels, rng: np.random.RandomState) -> dict[str, Any]:
+    """Descriptions by K flats with the same clusters `own` (m,) and with others, and by other numbers of flats."""
+    k = len(structure.code.cells)
+    same = [_same(code, own) >= SAME_AGREEMENT for code in structure.codes]
+    code = next((code for code, yes in zip(structure.codes, same, strict=True) if yes), structure.codes[0])
+    rival = next((code for code, yes in zip(structure.codes, same, strict=True) if not yes), None)
+    by_count = _by_count(structure, k, rng)
+    more = min((by_count[count] for count in by_count if count > k), key=lambda each: each.length, default=None)
     return {
-        "flats": _same(code, own),
-        "gain": _gain(code, one),
-        "rival": None if rival is None else (rival.length - code.length) / len(rows),
-        "rival_error": None if rival is None else standard_error(rival.row_lengths - code.row_lengths),
-        "split": max(_split_gain(code, j, rng) for j, cell in enumerate(code.cells) if cell),
-        "join": _join_gain(code),
-        "noise": _noise(space, cells),
-        "dims": tuple(cell.dim for cell in cells),
+        "flats": _same(structure.code, own),
+        "kind": structure.kind,
+        "share": structure.share if structure.by_count else None,
+        "gain": _difference(structure.one, code),
+        "rival": _difference(rival, code),
+        "more": _difference(code, more),
+        "more_count": None if more is None else len(more.cells),
+        "fewer": _difference(by_count.get(k - 1), code),
+        "dims": tuple(cell.dim for cell in code.cells if cell),
     }
 
 
+def _by_count(structure: Structure, k: int, rng: np.random.RandomState) -> dict[int, Code]:
+    """Descriptions by other numbers of flats than K; those by K - 1 and K + 1 also start at k-means."""
+    found = {**structure.by_count, 1: structure.one}
+    space = structure.code.space
+    for count in (k - 1, k + 1):
+        if 1 < count <= len(space.rows) and structure.by_count:
+            code = shortest_code(space, _kmeans(space.rows, count, rng), count, free=True)
+            if is_sound(code) and (count not in found or code.length < found[count].length):
+                found[count] = code
+    return found
+
+
 def _same(code: Code, labels: Labels) -> float:
-    """Agreement of labels (n,) with a code, over the rows that its flats encode."""
-    inside = code.chosen < len(code.cells)
+    """Agreement of labels (n,) with a code, over the rows that its flats encode and that have a label."""
+    inside = (code.chosen < len(code.cells)) & (labels >= 0)
     return adjusted_rand(code.chosen[inside], labels[inside]) if inside.any() else 0.0
 
 
-def _gain(code: Code, one: Code) -> float:
-    """Nats a row that a code saves, compared with one flat."""
-    saved = float(one.length - code.length) / len(code.chosen)
+def _difference(longer: Code | None, shorter: Code | None) -> Difference | None:
+    """How much longer one code is than another."""
     # A code without flats has no finite length.
-    return saved if np.isfinite(saved) else 0.0
-
-
-def _noise(space: Space, cells: list[Cell]) -> float:
-    """Median over clusters of the distance of rows to their flat, relative to the median distance from the centre."""
-    p = space.rows.shape[1]
-    lengths = [np.sqrt(cell.noise * (p - cell.basis.shape[1])) for cell in cells]
-    return float(np.median(lengths) / np.median(np.linalg.norm(space.rows, axis=1)))
-
-
-def _split_gain(code: Code, j: int, rng: np.random.RandomState) -> float:
-    """Nats a row of cluster `j` that two flats save."""
-    cell, members = code.cells[j], np.flatnonzero(code.chosen == j)
-    if cell is None or len(members) < LEAST_SPLIT:
-        return 0.0
-    space = replace(code.space, rows=code.space.rows[members])
-    offsets = space.rows - cell.center
-    starts = [offsets]
-    if cell.dim > 1:
-        # Flats that cross each other differ in products of coordinates, not in the coordinates.
-        units = unit_rows(offsets @ cell.directions[:, :SPLIT_DIRECTIONS])
-        starts.append(np.einsum("ni,nj->nij", units, units).reshape(len(units), -1))
-    halves = shortest_codes(space, [_kmeans(start, 2, rng) for start in starts], 2)
-    return max(0.0, *((cell.length - half.length) / len(members) for half in halves))
-
-
-def _join_gain(code: Code) -> float:
-    """Nats that each row of two clusters saves if they are one flat, at most; negative if all are better apart."""
-    n = len(code.chosen)
-    # Nats with the names of clusters.
-    named = [(cell.size, cell.length + cell.size * np.log(n / cell.size)) if cell else (0, 0.0) for cell in code.cells]
-    gains = [] if all(code.cells) and len(named) > 1 else [0.0]
-    for (i, j), length in joined_lengths(code.space, code.chosen, len(named)).items():
-        size = named[i][0] + named[j][0]
-        gains.append(float(named[i][1] + named[j][1] - length - size * np.log(n / size)) / size)
-    return max(gains)
+    if longer is None or shorter is None or not np.isfinite(longer.length - shorter.length):
+        return None
+    mean = (longer.length - shorter.length) / len(longer.chosen)
+    return Difference(mean, standard_error(longer.row_lengths - shorter.row_lengths))
 
 
 def _shuffled_figures(raw: Floats, k: int, rng: np.random.RandomState) -> dict[str, Any]:
     """What the same measures find after each column is shuffled, which leaves no relation between columns."""
     mixed = _leading(np.column_stack([rng.permutation(column) for column in raw.T]), k)
     labels, space = _kmeans(mixed, k, rng), measure(mixed @ code_directions(mixed), affine=True)
+    code, one = shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)
     return {
-        "shuffled_gain": _gain(*shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)),
+        "shuffled_gain": _difference(one, code),
         "shuffled_crossing": _crossing(_neighbors(mixed), labels),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,16 +10,15 @@ import numpy as np
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
-from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table, sample_rows
+from subspaces.flats.candidates import LocalFlats, sample_rows
 from subspaces.flats.cells import fit_backgrounds, joined_lengths
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
 from subspaces.flats.neighborhoods import rows_to_fit
-from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.coding import clearly_longer, code_directions, is_described
 from subspaces.selection.comparison import standard_error
-from subspaces.selection.limits import COUNT_STARTS, FLAT_ROWS, START_DIMS
+from subspaces.selection.limits import COUNT_STARTS, FLAT_ROWS, START_CANDIDATES, START_DIMS
 from subspaces.selection.record import Decision
 from subspaces.selection.thresholds import N_ERRORS
 
@@ -45,26 +45,36 @@ def decide_n_clusters(
 
 
 def codes_by_count(
-    sample: Array, max_clusters: int, *, affine: bool, rng: np.random.RandomState, max_dim: int | None = None
+    sample: Array,
+    max_clusters: int,
+    *,
+    affine: bool,
+    rng: np.random.RandomState,
+    max_dim: int | None = None,
+    min_clusters: int = 2,
+    local: Sequence[LocalFlats] | None = None,
 ) -> dict[int, Code]:
-    """The shortest codes found for the rows of `sample` (n, p) with 1, 2, ... clusters.
+    """The shortest codes found for the rows of `sample` (n, p): with 1 cluster, and `min_clusters` to `max_clusters`.
 
     Starting from `max_clusters` local best-fit flats, one cluster after another is joined to another or given to the
-    background, whichever costs least, and all are fitted again.
+    background, whichever costs least, and all are fitted again. `local` are candidates for these flats, if known.
     """
     space = measure(sample, affine=affine, max_dim=max_dim)
     count = min(max_clusters, len(sample))
-    flats = [best_local_flats(sample, count, dim, affine, rng) for dim in start_dims(space.high)]
-    starts = [assign_to_flats(sample, each).labels.astype(np.intp) for each in flats] if count > 1 else []
+    starts = []
+    if count > 1:
+        local = local_candidates(sample, start_dims(space.high), affine, rng) if local is None else local
+        flats = [best_local_flats(each, count, rng) for each in local]
+        starts = [assign_to_flats(sample, each).labels.astype(np.intp) for each in flats]
     one, *found = shortest_codes(space, [np.zeros(len(sample), np.intp), *starts], count)
     codes = {1: without_empty_cells(one)}
     while found:
         # One cluster has its own start; here the background would take most of its rows.
-        found = [code for code in map(without_empty_cells, found) if len(code.cells) > 1]
+        found = [code for code in map(without_empty_cells, dict.fromkeys(found)) if len(code.cells) > 1]
         for code in found:
             known = codes.setdefault(len(code.cells), code)
             codes[len(code.cells)] = min(known, code, key=lambda each: each.length)
-        starts = [one_fewer(code) for code in found if len(code.cells) > 2]
+        starts = [one_fewer(code) for code in found if len(code.cells) > max(min_clusters, 2)]
         found = shortest_codes(space, starts, max(int(each.max()) + 1 for each in starts)) if starts else []
     return codes
 
@@ -84,11 +94,14 @@ def without_empty_cells(code: Code) -> Code:
     return replace(code, cells=[code.cells[k] for k in kept], chosen=names[code.chosen], table=code.table[:, columns])
 
 
-def best_local_flats(x: Array, count: int, dim: int, affine: bool, rng: np.random.RandomState) -> Flats:
-    """The `count` local flats that fit all rows of `x` (n, p) best, as in LBF."""
-    candidates = candidate_flats(x, CANDIDATES_PER_CLUSTER * count, dim, affine=affine, rng=rng)
-    table = distance_table(x, candidates, count, rng)
-    return candidates[choose_flats(table, count, n_starts=COUNT_STARTS, rng=rng).index]
+def local_candidates(x: Array, dims: Sequence[int], affine: bool, rng: np.random.RandomState) -> list[LocalFlats]:
+    """Local flats of each of these dimensions at rows of `x` (n, p)."""
+    return [LocalFlats(x, dim, affine=affine, rng=rng) for dim in dims]
+
+
+def best_local_flats(local: LocalFlats, count: int, rng: np.random.RandomState) -> Flats:
+    """The `count` local flats that fit all rows best, as in LBF."""
+    return local.best(count, START_CANDIDATES * count, n_starts=COUNT_STARTS, rng=rng)
 
 
 def one_fewer(code: Code) -> Indices:

@@ -1,4 +1,4 @@
-"""Numbers of this room that bound time: sizes of samples, starts and rounds. Larger ones give the same more slowly."""
+"""Numbers of this room that bound time: samples, starts and rounds. Larger ones take longer and change little."""
 
 # --- Search for a graph (search.py) ---
 # The pilot that decides the kind: rows, landmarks, dimensions. The sample that decides the rest: rows, landmarks.
@@ -36,19 +36,28 @@ OPINION_STARTS = 2
 FLAT_ROWS = 2000
 MORE_FLATS = 6
 MANY_FLATS = 15
-# Dimensions and starts of the local flats at which searches begin, and steps of K-flats from there.
+# Dimensions, candidates per flat and starts of the local flats at which searches begin. From there, steps of K-flats,
+# and the share of the rows of each flat that another search begins with. Flats that are split, rounds of splitting and
+# joining, and further starts if no flat pays for itself.
 START_DIMS = (1, 4)
+START_CANDIDATES = 30
 COUNT_STARTS = 2
 KFLATS_STEPS = 30
+NEAREST_SHARE = 0.3
+SPLIT_FLATS = 2
+SPLIT_ROUNDS = 3
+MORE_STARTS = 10
 
 # --- Number of clusters of a graph (graph_count.py) ---
 # Settings whose partitions are compared to report agreement.
 N_COMPARED = 4
 
 # --- Evidence for the verdict (evidence.py) ---
-# Rows, at least this many for each cluster; fewest and most principal columns; neighbours; starts.
+# Rows, at least this many for each cluster; columns, of wider rows evenly spaced ones; fewest and most principal
+# columns; neighbours; starts.
 VERDICT_ROWS = 1000
 VERDICT_ROWS_PER_CLUSTER = 50
+VERDICT_RAW_COLUMNS = 5000
 VERDICT_COLUMNS = (20, 80)
 VERDICT_NEIGHBORS = 10
 VERDICT_STARTS = 5

@@ -12,8 +12,10 @@ from subspaces._core.errors import InputError
 from subspaces._core.plain import plain, unboxed
 from subspaces.selection.record_plot import add_title, draw, height_of, new_axes
 from subspaces.selection.record_text import table_lines
+from subspaces.selection.record_words import answer, summary_html, summary_lines
 
 NOTHING = "Nothing was left to choose."
+MORE = "print(choice_.details()) lists every candidate with all its figures."
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -72,22 +74,34 @@ class Decision:
     def __repr__(self) -> str:
         return "\n".join(table_lines(self))
 
+    def _repr_html_(self) -> str:
+        return summary_html((self,))
+
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Choice:
     """All decisions of an estimator.
 
-    Print it for a table, `plot` it for a figure, or look up one decision by its name.
+    Print it for the answer and its evidence, print `details()` for every candidate, `plot` it for a figure, or look up
+    one decision by its name.
 
     >>> tried = ({"n_clusters": 2, "modularity": 0.31}, {"n_clusters": 3, "modularity": 0.52})
     >>> choice = Choice((Decision("n_clusters", 1, "modularity", "the largest modularity", tried),))
     >>> choice
+    3 clusters were chosen.
+    <BLANKLINE>
+      clusters  separation (1 is best)
+             2                    0.31
+             3                    0.52  <- chosen
+    <BLANKLINE>
+    print(choice_.details()) lists every candidate with all its figures.
+    >>> choice["n_clusters"].chosen["n_clusters"]
+    3
+    >>> print(choice.details())
     n_clusters: the largest modularity
         n_clusters  modularity
       *          3      0.5200
                  2      0.3100
-    >>> choice["n_clusters"].chosen["n_clusters"]
-    3
     """
 
     decisions: tuple[Decision, ...]
@@ -100,6 +114,15 @@ class Choice:
         does not have becomes its `str`.
         """
         return {"decisions": [decision.to_dict() for decision in self.decisions]}
+
+    @property
+    def answer(self) -> str:
+        """What was chosen, in a sentence or two; empty if nothing was left to choose."""
+        return answer(self.decisions)
+
+    def details(self) -> str:
+        """All decisions as text: the reason of each, and its best candidates with all their figures."""
+        return "\n\n".join(map(repr, self.decisions)) or NOTHING
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every decision below the one before, and return the matplotlib Axes as an array (n_decisions,).
@@ -147,4 +170,11 @@ class Choice:
         return self.to_dict() == other.to_dict() if isinstance(other, Choice) else NotImplemented
 
     def __repr__(self) -> str:
-        return "\n\n".join(map(repr, self.decisions)) or NOTHING
+        if not self.decisions:
+            return NOTHING
+        return "\n".join([*summary_lines(self.decisions), "", MORE])
+
+    def _repr_html_(self) -> str:
+        if not self.decisions:
+            return f"<p>{NOTHING}</p>"
+        return summary_html(self.decisions) + "<p><code>print(choice_.details())</code> lists every candidate.</p>"

@@ -70,6 +70,7 @@ def _draw_line(decision: Decision, ax: Any) -> None:
     number, score = decision.chosen[key], number_of(decision.chosen.get(decision.score))
     ax.axvline(number, color=WINNER_COLOR, linewidth=0.8, linestyle=":", zorder=1)
     ax.plot([number], [score], "D", color=WINNER_COLOR, markersize=8, zorder=3)
+    _name_winner(ax, number, score)
     if all(isinstance(each[key], int) for each in decision.candidates):
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.margins(x=0.04, y=0.12)
@@ -91,6 +92,8 @@ def _draw_dots(decision: Decision, ax: Any) -> None:
         color = WINNER_COLOR if won else OTHER_COLOR
         if math.isfinite(number_of(value)):
             ax.plot([number_of(value)], [place], "D" if won else "o", color=color, markersize=8 if won else 6, zorder=3)
+            if won:
+                _name_winner(ax, number_of(value), place)
         else:
             text = "no score" if value is None else cell(value)
             ax.text(
@@ -111,6 +114,20 @@ def _draw_dots(decision: Decision, ax: Any) -> None:
         ax.set_ylabel(cell(what[0]), fontsize=9, **AS_IT_IS)
     more = len(decision.candidates) - len(rows)
     ax.set_xlabel(_score_label(decision) + (f"; {more} more not shown" if more else ""), fontsize=9, **AS_IT_IS)
+
+
+def _name_winner(ax: Any, x: float, y: float) -> None:
+    """Write beside the mark of the winner that it was chosen."""
+    ax.annotate(
+        "chosen",
+        (x, y),
+        xytext=(8, 5),
+        textcoords="offset points",
+        fontsize=8,
+        color=WINNER_COLOR,
+        zorder=4,
+        **AS_IT_IS,
+    )
 
 
 def add_title(decision: Decision, ax: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, Indices
+from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.threads import generators, mapped
 from subspaces.features.flats import usable_flats
 from subspaces.features.weights import nearest_weights
@@ -34,11 +34,12 @@ from subspaces.selection.limits import (
 )
 from subspaces.selection.partition import choose_partition
 from subspaces.selection.thresholds import DIMS, FEW_COLUMNS, NEIGHBORHOODS
+from subspaces.spectral.iterated import sparse_spectrum
 from subspaces.spectral.kmeans import nearest_centers
 from subspaces.spectral.landmarks import choose_landmarks
 from subspaces.spectral.modularity import modularity_terms
 from subspaces.spectral.partition import assign, few_vector_counts, inlier_rows
-from subspaces.spectral.spectrum import Spectrum, compute_spectrum
+from subspaces.spectral.spectrum import Spectrum
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Trial:
 
     setting: FlatSetting  # with its modularity
     terms: Floats  # (m,), of the modularity, one for each row of the sample
+    index: Indices  # (m,), rows of the sample
+    labels: Labels  # (m,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class Search:
     """The best setting, and all that were tried."""
 
     setting: FlatSetting
-    trials: list[FlatSetting]
+    trials: list[Trial]
     middle: FlatSetting  # of the middle dimension with the smallest neighbourhood
 
 
@@ -138,7 +141,7 @@ def choose_setting(
         tried.extend(found)
         return found
 
-    best = settings[0]
+    best, simplest = settings[0], tight_settings([each for each in settings if each.kind == settings[0].kind])
     if len({setting.kind for setting in settings}) > 1:
         best = preferred_kind(attempt(pilot_settings(settings)), sample.groups)
         settings = [setting for setting in settings if setting.kind == best.kind]
@@ -149,8 +152,8 @@ def choose_setting(
         sampled = n > SAMPLE_ROWS
         best = best_trial(climb(settings, attempt, sample.groups, sampled=sampled), sample.groups, sampled)
     progress.note(f"dimension {best.dim}, neighbourhood {best.neighborhood}: modularity {best.modularity:.3f}")
-    tight = tight_settings(settings)
-    return Search(best, [trial.setting for trial in tried], tight[(len(tight) - 1) // 2])
+    tight = tight_settings(settings) if best.whiten else simplest
+    return Search(best, tried, tight[(len(tight) - 1) // 2])
 
 
 def kind_name(setting: FlatSetting) -> str:
@@ -251,6 +254,7 @@ class ShapedSample:
 class Sample:
     """A sample of the rows for each way to shape them."""
 
+    index: Indices  # (m,)
     shaped: dict[tuple[bool, float], ShapedSample]  # by `unit` and `whiten`
     groups: Indices  # (m,), rows of a group share landmarks
     graphs: dict[Any, Graph] = field(default_factory=dict)  # cached per setting
@@ -269,9 +273,9 @@ def draw_sample(
     max_landmarks: int = SAMPLE_LANDMARKS,
 ) -> Sample:
     """At most `max_rows` of the rows, on which to try `settings`, and landmarks for them."""
-    plain = prepared.rows
-    if len(plain) > max_rows:
-        plain = plain[rng.choice(len(plain), max_rows, replace=False)]
+    n = len(prepared.rows)
+    index = rng.choice(n, max_rows, replace=False) if n > max_rows else np.arange(n)
+    plain = prepared.rows[index]
     reach = max(1, *(setting.n_neighbors for setting in settings))
     dim = min(setting.dim for setting in settings)
     shaped = {}
@@ -285,7 +289,7 @@ def draw_sample(
         shaped[unit, whiten] = ShapedSample(rows, distinct, landmarks, neighbors)
     first = next(iter(shaped.values()))
     groups = nearest_centers(first.rows, first.landmarks[:: max(1, len(first.landmarks) // ERROR_GROUPS)])
-    return Sample(shaped, groups.astype(np.intp))
+    return Sample(index, shaped, groups.astype(np.intp))
 
 
 def try_settings(
@@ -313,8 +317,10 @@ def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.r
         rng=rng,
         kind="balanced",
     ).balanced
-    terms = modularity_terms(psi, assign(psi, spectrum, found), n_clusters)
-    return Trial(replace(setting, modularity=found.modularity, n_rows=psi.shape[0]), terms)
+    labels = assign(psi, spectrum, found)
+    terms = modularity_terms(psi, labels, n_clusters)
+    setting = replace(setting, modularity=found.modularity, n_rows=psi.shape[0])
+    return Trial(setting, terms, sample.index, labels)
 
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
@@ -335,5 +341,5 @@ def _setting_graph(setting: FlatSetting, sample: ShapedSample, n_vectors: int) -
     usable = usable_flats(residuals, sample.rows)
     flats = flats[usable] if len(usable) > SAMPLE_NEAREST else flats
     psi, distances = nearest_weights(sample.rows, flats, min(SAMPLE_NEAREST, len(flats)))
-    spectrum = compute_spectrum(lambda: iter((psi,)), n_vectors, balanced=True)
+    spectrum = sparse_spectrum(psi, n_vectors)
     return psi, inlier_rows(distances, sample.rows), spectrum

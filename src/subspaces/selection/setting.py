@@ -26,7 +26,7 @@ from subspaces.rows.preparation import prepared_columns
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
-from subspaces.selection.search import FlatSetting, kind_name
+from subspaces.selection.search import FlatSetting, Trial, kind_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,6 +133,7 @@ class Setting:
     flat_sample: Indices  # rows on which they are compared
     n_draws: int | None  # number of landmark sets; None takes more only if the first is unsure
     choice: Choice = field(default_factory=lambda: Choice(()))  # what was chosen, and why
+    trials: tuple[Trial, ...] = ()  # ways to make a graph that were tried on samples
 
     def __str__(self) -> str:
         flats, made = self.landmarks.flats, self.landmarks

@@ -21,8 +21,10 @@ def has_own_units(x: Array, moments: Moments | None = None) -> bool:
     If `x` is a sample, `moments` are those of all rows. Lengths are of one flat, in the units of `x`, so that they can
     be compared.
     """
+    if x.shape[1] > MAX_COLUMNS:
+        return False
     variances = column_variances(x, moments)
-    if x.shape[1] > MAX_COLUMNS or variances.max() <= TOP_COLUMN * variances.sum():
+    if variances.max() <= TOP_COLUMN * variances.sum():
         return False
     used = variances > 0
     scales = np.sqrt(variances[used])

@@ -6,28 +6,28 @@ where its answers are compared with known classes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from html import escape
 from typing import Any
 
 from subspaces._core.plain import plain
-from subspaces.selection.evidence import Evidence
-from subspaces.selection.thresholds import N_ERRORS, SURE_AGREEMENT
+from subspaces.selection.evidence import Difference, Evidence
+from subspaces.selection.structure import BLOBS as ROUND
+from subspaces.selection.structure import FLAT as STRAIGHT
+from subspaces.selection.thresholds import FLAT_SHARE, SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import (
-    CLEAR_GAIN,
     COIN_TOSS,
-    CONFIRMED,
     COUNT_GAIN,
     FEW_CROSSINGS,
     LEADING_COLUMNS,
     LEADING_SHARE,
-    MAX_SPLIT,
-    MIN_JOIN,
+    NO_CROSSINGS,
+    POINTS_AGREEMENT,
     SAME_AGREEMENT,
     SCALE_AGREEMENT,
     SMALL_CLUSTER,
-    STABLE,
     TOP_COLUMN,
 )
 
@@ -35,10 +35,16 @@ FLAT, BENT, BLOBS, NONE = "flat subspaces", "bent clusters", "blobs", "none"
 STRUCTURES = (FLAT, BENT, BLOBS, NONE)
 RELIABLE, UNCONFIRMED, DOUBTFUL, UNRELIABLE = "reliable", "stable, but unconfirmed", "doubtful", "unreliable"
 TRUST = (RELIABLE, UNCONFIRMED, DOUBTFUL, UNRELIABLE)
+MEANING = {
+    RELIABLE: "You can use these clusters: they can be repeated, and another kind of evidence confirms them.",
+    UNCONFIRMED: "Other random choices repeat these clusters, but no other evidence confirms them: read the reasons.",
+    DOUBTFUL: "The evidence supports these clusters only in part. Look at borderline rows before you use the labels.",
+    UNRELIABLE: "Do not rely on these clusters: chance may explain them.",
+}
 FOUND = {
     FLAT: "The clusters are flat subspaces.",
     BENT: "The clusters are bent: they are connected, but not flat.",
-    BLOBS: "The clusters are blobs: k-means finds the same.",
+    BLOBS: "The clusters are blobs: rows around a centre.",
     NONE: "No separate clusters were found.",
 }
 
@@ -64,7 +70,14 @@ class Verdict:
     @property
     def headline(self) -> str:
         """Trust and structure in one sentence."""
+        if self.evidence.n_clusters < 2:
+            return "No clusters found: the rows form one group."
         return f"{self.trust[0].upper()}{self.trust[1:]}. {FOUND[self.structure]}"
+
+    @property
+    def meaning(self) -> str:
+        """What the trust means for someone who wants to use the clusters."""
+        return "" if self.evidence.n_clusters < 2 else MEANING[self.trust]
 
     def __str__(self) -> str:
         lines = [self.headline, *(f"- {each}" for each in self.reasons)]
@@ -73,20 +86,25 @@ class Verdict:
     def _repr_html_(self) -> str:
         reasons = "".join(f"<li>{escape(each)}</li>" for each in self.reasons)
         advice = "".join(f"<li>Try: {escape(each)}</li>" for each in self.advice)
-        return f"<p><strong>{escape(self.headline)}</strong></p><ul>{reasons}{advice}</ul>"
+        said = f"<p><strong>{escape(self.headline)}</strong></p><p>{escape(self.meaning)}</p>"
+        return f"{said}<ul>{reasons}{advice}</ul>"
 
 
 def verdict_of(saved: Mapping[str, Any]) -> Verdict:
     """The verdict that `to_dict` describes."""
-    evidence = dict(saved["evidence"])
-    evidence["dims"] = tuple(evidence["dims"])
     return Verdict(
         structure=saved["structure"],
         trust=saved["trust"],
         reasons=tuple(saved["reasons"]),
         advice=tuple(saved["advice"]),
-        evidence=Evidence(**evidence),
+        evidence=evidence_of(saved["evidence"]),
     )
+
+
+def evidence_of(saved: Mapping[str, Any]) -> Evidence:
+    """The evidence of a saved verdict."""
+    figures = {name: Difference(**each) if isinstance(each, Mapping) else each for name, each in saved.items()}
+    return Evidence(**figures | {"dims": tuple(saved["dims"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +118,8 @@ class Objection:
 def judge(evidence: Evidence) -> Verdict:
     """The verdict on a clustering.
 
-    Clusters are reliable if there is structure beyond shuffled columns, if a second kind of evidence confirms them
-    (K flats, k-means, or the graph of nearest neighbours), and if nothing contradicts them or their number. Stability
-    alone is never enough.
+    Clusters are reliable if there is structure beyond shuffled columns, and if one kind of evidence confirms them and
+    their number: the description by flats, or graphs of the rows. Stability alone is never enough.
     """
     e, structure = evidence, structure_of(evidence)
     objections = _objections(e, structure)
@@ -118,36 +135,35 @@ def judge(evidence: Evidence) -> Verdict:
     # One number of clusters is enough.
     counts = [each for each in advice if each.endswith("clusters.")]
     advice = [each for each in advice if each not in counts[1:]]
-    if structure == BLOBS and trust == RELIABLE:
+    if (trust == RELIABLE or structure == BLOBS) and _at_least(e.kmeans, SAME_AGREEMENT):
         advice.append("k-means, which is simpler and gives the same clusters.")
     return Verdict(structure, trust, tuple(reasons), tuple(dict.fromkeys(advice)), evidence)
 
 
 def structure_of(e: Evidence) -> str:
-    """What kind of clusters there are."""
-    round_ = _at_least(e.kmeans, SAME_AGREEMENT)
-    if not _gains(e):
-        return BENT if _is_connected(e) and not round_ else NONE
-    if round_:
-        return BLOBS
-    return FLAT if _is_flat(e) else BENT
+    """What kind of clusters there are: that of the description by K flats if it has the same clusters."""
+    if not gains(e) and not _is_connected(e):
+        return NONE
+    if _at_least(e.flats, SAME_AGREEMENT) and e.kind in (STRAIGHT, ROUND):
+        return FLAT if e.kind == STRAIGHT else BLOBS
+    return BLOBS if _at_least(e.kmeans, SAME_AGREEMENT) else BENT
 
 
-def _gains(e: Evidence) -> bool:
-    """Whether K flats describe the rows clearly better than one, compared with shuffled columns."""
-    return e.gain is not None and e.shuffled_gain is not None and e.gain >= max(0, e.shuffled_gain + CLEAR_GAIN)
+def gains(e: Evidence) -> bool:
+    """Whether K flats describe the rows better than one, beyond what they do for shuffled columns."""
+    if e.gain is None or e.shuffled_gain is None:
+        return False
+    # Shuffled columns may be described worse by K flats than by one.
+    beyond = e.gain.mean - max(e.shuffled_gain.mean, 0.0)
+    return Difference(beyond, math.hypot(e.gain.error, e.shuffled_gain.error)).is_clear
 
 
 def _is_connected(e: Evidence) -> bool:
     """Whether the graph of nearest neighbours has the same clusters, with few edges between them."""
     if e.crossing is None or e.shuffled_crossing is None:
         return False
-    return _at_least(e.points, CONFIRMED) and e.crossing < FEW_CROSSINGS * e.shuffled_crossing
-
-
-def _is_flat(e: Evidence) -> bool:
-    """Whether K flats describe the same clusters, and no cluster is better described by two."""
-    return _at_least(e.flats, CONFIRMED) and e.split is not None and e.split <= MAX_SPLIT
+    few = max(FEW_CROSSINGS * e.shuffled_crossing, NO_CROSSINGS)
+    return _at_least(e.points, SURE_AGREEMENT) and e.crossing < few
 
 
 def _stability(e: Evidence) -> float | None:
@@ -155,12 +171,16 @@ def _stability(e: Evidence) -> float | None:
     return min((each for each in (e.landmarks, e.seeds) if each is not None), default=None)
 
 
-def _objections(e: Evidence, structure: str) -> list[Objection]:
-    """Reasons not to rely on the clusters: general ones, and those of the kind of evidence that suits the structure.
+def _repeated(e: Evidence) -> str:
+    """What was varied to measure stability."""
+    if e.seeds is None:
+        return "Other landmarks"
+    return "Other seeds" if e.landmarks is None else "Other landmarks or seeds"
 
-    Either kind of evidence is enough: the description by K flats, or the graph of nearest neighbours.
-    """
-    if e.gain is None:
+
+def _objections(e: Evidence, structure: str) -> list[Objection]:
+    """Reasons not to rely on the clusters: general ones, and those of the kind of evidence that suits the structure."""
+    if e.kmeans is None:
         return [Objection("There is only one cluster, so there is nothing to compare it with.")]
     if structure == NONE:
         return [
@@ -170,11 +190,11 @@ def _objections(e: Evidence, structure: str) -> list[Objection]:
                 "independently."
             ),
         ]
-    by_flats = [_bent(e), _rival(e), _joinable(e), _other_count(e) if 0 in e.dims else None]
-    by_graph = [_unlike_points(e), _other_count(e), _unstable(e)]
-    against = by_flats if structure == FLAT else by_graph
-    confirmed = not any(by_flats) or not any(by_graph)
-    found = [_small(e), _dominant_column(e), _leading_components(e), *([] if confirmed else against)]
+    by_flats = [_not_flat(e), _rival(e), _more(e), _fewer(e), _unstable(e)]
+    by_graphs = [_other_graphs(e), _other_count(e), _leading_components(e), _untested(e), _unstable(e)]
+    against = by_graphs if structure == BENT else [*by_flats, _other_count(e)]
+    confirmed = not any(by_flats) or not any(by_graphs)
+    found = [_small(e), _dominant_column(e), *([] if confirmed else against)]
     return [each for each in found if each]
 
 
@@ -194,6 +214,48 @@ def _dominant_column(e: Evidence) -> Objection | None:
     )
 
 
+def _not_flat(e: Evidence) -> Objection | None:
+    if not _at_least(e.flats, SAME_AGREEMENT):
+        return Objection(f"{e.n_clusters} flats do not describe the same clusters.")
+    if e.share is None:
+        return Objection("Whether another number of flats describes the rows better was not tested.")
+    if e.share < FLAT_SHARE:
+        return Objection(f"{e.n_clusters} flats describe the rows, but another number of flats describes them better.")
+    return None
+
+
+def _rival(e: Evidence) -> Objection | None:
+    if e.rival is None or e.rival.mean > 0:
+        return None
+    return Objection("Other clusters describe the rows as well.")
+
+
+def _more(e: Evidence) -> Objection | None:
+    if e.more is None or not e.more.is_clear:
+        return None
+    return Objection(f"{e.more_count} flats describe the rows better.", f"{e.more_count} clusters.")
+
+
+def _fewer(e: Evidence) -> Objection | None:
+    if e.fewer is None or e.fewer.is_clear:
+        return None
+    count = e.n_clusters - 1
+    flats = "One flat describes" if count == 1 else f"{count} flats describe"
+    return Objection(f"{flats} the rows about as well.", "fewer clusters." if count == 1 else f"{count} clusters.")
+
+
+def _other_graphs(e: Evidence) -> Objection | None:
+    if _at_least(e.points, POINTS_AGREEMENT) or _at_least(e.graphs, SAME_AGREEMENT):
+        return None
+    return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
+
+
+def _other_count(e: Evidence) -> Objection | None:
+    if e.modularity is None or e.other_modularity is None or e.other_modularity < e.modularity + COUNT_GAIN:
+        return None
+    return Objection(f"{e.other_count} clusters separate the nearest neighbours better.", f"{e.other_count} clusters.")
+
+
 def _leading_components(e: Evidence) -> Objection | None:
     if e.n_columns < LEADING_COLUMNS or e.leading < LEADING_SHARE:
         return None
@@ -203,62 +265,43 @@ def _leading_components(e: Evidence) -> Objection | None:
     )
 
 
-def _bent(e: Evidence) -> Objection | None:
-    return None if _is_flat(e) else Objection(f"{e.n_clusters} flats do not describe the same clusters.")
-
-
-def _rival(e: Evidence) -> Objection | None:
-    if e.rival is None or e.rival_error is None or e.rival > N_ERRORS * e.rival_error:
+def _untested(e: Evidence) -> Objection | None:
+    if _stability(e) is not None:
         return None
-    return Objection("Other clusters describe the rows about as well.")
-
-
-def _joinable(e: Evidence) -> Objection | None:
-    if e.join is None or e.join <= -MIN_JOIN:
-        return None
-    return Objection("Two of the clusters are described as well by one flat.", f"{e.n_clusters - 1} clusters.")
-
-
-def _other_count(e: Evidence) -> Objection | None:
-    if e.modularity is None or e.other_modularity is None or e.other_modularity < e.modularity + COUNT_GAIN:
-        return None
-    return Objection(f"{e.other_count} clusters separate the nearest neighbours better.", f"{e.other_count} clusters.")
-
-
-def _unlike_points(e: Evidence) -> Objection | None:
-    if _at_least(e.points, CONFIRMED):
-        return None
-    return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
+    return Objection("Whether other landmarks or seeds give the same clusters was not tested.")
 
 
 def _unstable(e: Evidence) -> Objection | None:
     stable = _stability(e)
-    if stable is None:
-        return Objection("Whether other landmarks or seeds give the same clusters was not tested.")
-    if stable >= STABLE:
+    # If hardly an edge joins two clusters, halves of the landmarks disagree because they are few.
+    if stable is None or stable >= SURE_AGREEMENT or (_is_connected(e) and _at_least(e.points, POINTS_AGREEMENT)):
         return None
-    return Objection(f"Other landmarks or seeds give other clusters (agreement {stable:.2f}).")
+    return Objection(f"{_repeated(e)} give other clusters (agreement {stable:.2f}).")
 
 
 def _support(e: Evidence, structure: str) -> list[str]:
     """Reasons to rely on the clusters."""
     if structure == NONE:
         return []
-    assert e.gain is not None
-    assert e.shuffled_gain is not None
     found = []
     stable = _stability(e)
     if stable is not None and stable >= SURE_AGREEMENT:
-        found.append(f"Other landmarks or seeds give the same clusters (agreement {stable:.2f}).")
-    if _gains(e):
+        found.append(f"{_repeated(e)} give the same clusters (agreement {stable:.2f}).")
+    if e.gain is not None and e.shuffled_gain is not None and gains(e):
         found.append(
-            f"{e.n_clusters} flats save {e.gain:.2f} nats a row compared with one, and {e.shuffled_gain:.2f} if "
-            "columns are shuffled."
+            f"{e.n_clusters} flats save {e.gain.mean:.2f} nats a row compared with one, and "
+            f"{e.shuffled_gain.mean:.2f} if columns are shuffled."
         )
-    if structure == FLAT:
-        found.append(f"The shortest description by {e.n_clusters} flats has the same clusters.")
-    elif _at_least(e.points, CONFIRMED):
-        found.append(f"Spectral clustering of nearest neighbours gives the same clusters (agreement {e.points:.2f}).")
+    if structure in (FLAT, BLOBS) and _at_least(e.flats, SAME_AGREEMENT):
+        found.append(f"The best description by {e.n_clusters} flats has the same clusters.")
+    others = {"k-means": e.kmeans, "Spectral clustering of nearest neighbours": e.points}
+    found += [
+        f"{name} gives the same clusters (agreement {value:.2f})."
+        for name, value in others.items()
+        if value is not None and value >= SAME_AGREEMENT
+    ]
+    if _at_least(e.graphs, SAME_AGREEMENT):
+        found.append(f"Other kinds of flats give the same clusters (agreement {e.graphs:.2f}).")
     return found
 
 

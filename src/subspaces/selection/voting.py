@@ -130,9 +130,10 @@ class Voter:
 
     features: FeatureMap
     scores: NDArray[np.float64]  # (D, K)
+    unit: bool  # whether its rows are scaled to unit norm
 
     def shares(self, rows: Array) -> Array:
-        """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q)."""
+        """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q), scaled if `unit`."""
         return concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
 
 
@@ -152,7 +153,7 @@ def elect(clusterings: Sequence[Clustering], n_clusters: int) -> tuple[Labels, t
 def matched_voters(clusterings: Sequence[Clustering], n_clusters: int) -> tuple[Voter, ...]:
     """Voters with matching names of clusters: matched to the first clustering, then to their own vote."""
     labels = vote([named_opinion(each, clusterings[0].labels, n_clusters) for each in clusterings])
-    return tuple(Voter(each.features, named_scores(each, labels, n_clusters)) for each in clusterings)
+    return tuple(Voter(each.features, named_scores(each, labels, n_clusters), each.unit) for each in clusterings)
 
 
 def named_opinion(clustering: Clustering, labels: Labels, n_clusters: int) -> Array:

@@ -52,12 +52,16 @@ class ADMM(Solver):
         Weight of fidelity. Published: 20 for faces, 800 for feature tracks.
     outliers : bool, default=False
         Whether entries of a row may have gross errors.
-    tol : float, default=1e-2
+    tol : float or None, default=1e-2
         A row has converged if no entries of its two copies differ by more than this share of the threshold. The
         objective is then within about the same share of the minimum. With `outliers`, where the constraint holds only
-        in the limit, use a hundredth of it.
+        in the limit, use a hundredth of it. None runs exactly `max_iter` iterations.
     max_iter : int, default=1000
         Largest number of iterations; convergence is checked every ten.
+    penalty : float, default=30.0
+        Weight of the difference of the two copies. Converged codes do not depend on it. Published is the value of
+        `alpha` and about 120 iterations: the codes are then between those of ridge regression and the minimum, so that
+        rows of one subspace are better connected.
 
     References
     ----------
@@ -65,11 +69,20 @@ class ADMM(Solver):
     https://doi.org/10.1109/TPAMI.2013.57
     """
 
-    def __init__(self, alpha: float = 20.0, *, outliers: bool = False, tol: float = 1e-2, max_iter: int = 1000) -> None:
+    def __init__(
+        self,
+        alpha: float = 20.0,
+        *,
+        outliers: bool = False,
+        tol: float | None = 1e-2,
+        max_iter: int = 1000,
+        penalty: float = PENALTY,
+    ) -> None:
         self.alpha = alpha
         self.outliers = outliers
         self.tol = tol
         self.max_iter = max_iter
+        self.penalty = penalty
 
     def block_size(self, x: Array) -> int:
         """Several times the number of slots, because a converged row leaves its slot to the next."""
@@ -77,15 +90,17 @@ class ADMM(Solver):
 
     def coder(self, x: Array, *, affine: bool) -> Coder:
         """A function from row indices (b,) to the codes of these rows of `x` (n, p)."""
-        alpha, tol = check_positive("alpha", self.alpha), check_positive("tol", self.tol)
+        alpha, penalty = check_positive("alpha", self.alpha), check_positive("penalty", self.penalty)
+        tol = None if self.tol is None else check_positive("tol", self.tol)
         check_option("outliers", self.outliers, (True, False))
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         if self.outliers:
             xp = namespace(x)
             longest = float(xp.max(xp.sum(xp.abs(x), axis=1)))
-            lasso = prepare_lasso(x, fidelity=np.inf, error_weight=alpha / (longest or 1.0), affine=affine)
+            fidelity, error_weight = np.inf, alpha / (longest or 1.0)
         else:
-            lasso = prepare_lasso(x, fidelity=alpha / smallest_coherence(x), affine=affine)
+            fidelity, error_weight = alpha / smallest_coherence(x), None
+        lasso = prepare_lasso(x, fidelity=fidelity, error_weight=error_weight, affine=affine, penalty=penalty)
         slots = rows_in_cache(3 * len(lasso.dictionary) * x.itemsize, x)
         return lambda rows, cancellation: solve_lasso(
             lasso, rows, tol=tol, max_iter=max_iter, slots=slots, cancellation=cancellation
@@ -96,7 +111,7 @@ class ADMM(Solver):
 class Lasso:
     """min |z|_1 + 1/2 sum_q fidelity_q (y_q - (z P)_q)^2 over z in R^N, where z does not use y itself.
 
-    An infinite fidelity is an equality constraint. With slack_q = PENALTY / fidelity_q, the quadratic step of ADMM at v
+    An infinite fidelity is an equality constraint. With slack_q = penalty / fidelity_q, the quadratic step of ADMM at v
     is v + (y - v P) (P'P + diag(slack))^-1 P', so only a q x q matrix is inverted.
     """
 
@@ -104,13 +119,16 @@ class Lasso:
     dictionary: Array  # P (N, q); row i < n_rows is the target of code i
     gram: Array  # P'P (q, q)
     inverse: Array  # (P'P + diag(slack))^-1 (q, q)
+    penalty: float
 
 
-def prepare_lasso(x: Array, *, fidelity: float, error_weight: float | None = None, affine: bool) -> Lasso:
+def prepare_lasso(
+    x: Array, *, fidelity: float, error_weight: float | None = None, affine: bool, penalty: float = PENALTY
+) -> Lasso:
     """The problem for rows `x` (n, p), with an entry for the error of each coordinate if errors have a weight."""
     xp = namespace(x)
     n, p = x.shape
-    slack = np.full(p, PENALTY / fidelity)
+    slack = np.full(p, penalty / fidelity)
     dictionary = x
     if affine:
         # One more coordinate, equal in all rows, with an equality constraint: coefficients sum to one.
@@ -124,7 +142,7 @@ def prepare_lasso(x: Array, *, fidelity: float, error_weight: float | None = Non
         gram += to_host(wide.T @ wide)
     # The pseudo-inverse, because constraints are redundant if all rows are equal.
     inverse = np.linalg.pinv(gram + np.diag(slack), hermitian=True)
-    return Lasso(n, dictionary, like(gram, x), like(inverse, x))
+    return Lasso(n, dictionary, like(gram, x), like(inverse, x), penalty)
 
 
 def smallest_coherence(x: Array) -> float:
@@ -138,9 +156,11 @@ def smallest_coherence(x: Array) -> float:
 
 
 def solve_lasso(
-    lasso: Lasso, rows: Indices, *, tol: float, max_iter: int, slots: int, cancellation: Cancellation
+    lasso: Lasso, rows: Indices, *, tol: float | None, max_iter: int, slots: int, cancellation: Cancellation
 ) -> Codes:
     """Codes of the given rows (b,), `slots` of them at a time: a converged row leaves its slot to the next.
+
+    Without `tol`, all rows take `max_iter` iterations and count as converged.
 
     With T = Z + U, the sum of one copy of the code and the scaled multiplier, the other copy is C = T - clip(T), the
     multiplier is K = clip(T), and an iteration is
@@ -151,7 +171,7 @@ def solve_lasso(
     iteration needs two products with P (K P and R P') and a few passes over T.
     """
     xp = namespace(lasso.dictionary)
-    limit = 1 / PENALTY
+    limit = 1 / lasso.penalty
     n_steps = min(CHECK_EVERY, max_iter)
     waiting = rows[slots:]
     own = rows[:slots].copy()  # the row in each slot
@@ -178,12 +198,17 @@ def solve_lasso(
             clipped *= -RELAXATION
             total += clipped
         age += n_steps
-        calm = to_host(xp.maximum(xp.max(clipped, axis=1), -xp.min(clipped, axis=1))) <= RELAXATION * tol * limit
-        done = calm | (age >= max_iter)
+        done = age >= max_iter
+        if tol is None:
+            calm = done
+        else:
+            change = to_host(xp.maximum(xp.max(clipped, axis=1), -xp.min(clipped, axis=1)))
+            calm = change <= RELAXATION * tol * limit
+        done = done | calm
         if not done.any():
             continue
         leaving = np.flatnonzero(done)
-        finished.append((place[leaving], _sparse_codes(total, leaving, own[leaving], lasso.n_rows)))
+        finished.append((place[leaving], _sparse_codes(total, leaving, own[leaving], lasso.n_rows, limit)))
         n_iter[place[leaving]], converged[place[leaving]] = age[leaving], calm[leaving]
         arriving, waiting = waiting[: len(leaving)], waiting[len(leaving) :]
         filled, empty = leaving[: len(arriving)], leaving[len(arriving) :]
@@ -199,9 +224,9 @@ def solve_lasso(
     return Codes(in_order(finished), n_iter, converged)
 
 
-def _sparse_codes(total: Array, slots: Indices, own: Indices, n_rows: int) -> csr_matrix:
+def _sparse_codes(total: Array, slots: Indices, own: Indices, n_rows: int, limit: float) -> csr_matrix:
     """C = T - clip(T) of some slots, without the entries of the rows themselves and of errors."""
     xp = namespace(total)
     chosen = total[follow(slots, total)][:, :n_rows]
     chosen[follow(np.arange(len(slots)), total), follow(own, total)] = 0
-    return dense_as_csr(chosen - xp.clip(chosen, -1 / PENALTY, 1 / PENALTY))
+    return dense_as_csr(chosen - xp.clip(chosen, -limit, limit))

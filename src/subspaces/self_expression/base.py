@@ -8,17 +8,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix, vstack
 from sklearn.base import BaseEstimator
 
-from subspaces._core.arrays import Array, Indices, follow, is_host, like, namespace, to_host
+from subspaces._core.arrays import Array, Indices, follow, is_host, like, lowest, namespace, to_host
 from subspaces._core.blocks import BLOCK_BYTES
+from subspaces._core.errors import UserTypeError
 from subspaces._core.progress import advance, shown
+from subspaces._core.smallest import smallest
 from subspaces._core.threads import n_threads, one_thread
+from subspaces._core.validation import check_positive
 from subspaces._core.words import duration
 
 # Size of a block on an accelerator, which works best on large matrices. Does not change results.
@@ -89,6 +93,9 @@ def self_codes(x: Array, solver: Solver, *, affine: bool, verbose: int = 0) -> C
     operations, about half of the work, gain from threads only in this way. Memory is that of the blocks and of the
     nonzero entries. `verbose` shows progress.
     """
+    check_matrix(x)
+    if not isinstance(solver, Solver):
+        raise UserTypeError(f"solver={solver!r:.80} must be a solver, such as ADMM(alpha=20).", parameter="solver")
     n = len(x)
     if n == 1:
         return Codes(csr_matrix((1, 1), dtype=to_host(x).dtype), np.zeros(1, np.int64), np.ones(1, bool))
@@ -146,6 +153,20 @@ def dense_as_csr(table: Array) -> csr_matrix:
     return as_csr(table[rows, columns], rows, columns, shape=tuple(table.shape))
 
 
+def largest_entries(table: Array, own: Indices, count: int) -> csr_matrix:
+    """The `count` entries of each row of a table (b, n) with the largest magnitudes, without that of the row itself.
+
+    `table` is modified.
+    """
+    table[follow(np.arange(len(own)), table), follow(own, table)] = 0
+    xp = namespace(table)
+    sizes = -xp.abs(table)
+    index = smallest(sizes, count) if is_host(table) else lowest(sizes, count)[1]
+    owner = xp.broadcast_to(follow(np.arange(len(own)), table)[:, None], index.shape)
+    flat = [xp.reshape(part, (-1,)) for part in (owner, index)]
+    return as_csr(table[flat[0], flat[1]], *flat, shape=tuple(table.shape))
+
+
 def coherence(x: Array, rows: Indices) -> Array:
     """Largest |x_i . x_j| over j != i for each of the given rows i of `x` (n, p): (b,)."""
     xp = namespace(x)
@@ -157,10 +178,22 @@ def coherence(x: Array, rows: Indices) -> Array:
 
 def homogeneous(x: Array, length: float) -> Array:
     """Rows (n, p) with one more coordinate, `length`, so that affine combinations become linear ones."""
-    return namespace(x).concat([x, like(np.full((len(x), 1), length), x)], axis=1)
+    check_matrix(x)
+    column = np.full((len(x), 1), check_positive("length", length))
+    return namespace(x).concat([x, like(column, x)], axis=1)
 
 
 def typical_length(x: Array) -> float:
     """Root mean square length of the rows of `x` (n, p); one if all are zero."""
+    check_matrix(x)
     xp = namespace(x)
     return float(xp.sqrt(xp.mean(xp.sum(x**2, axis=1)))) or 1.0
+
+
+def check_matrix(x: Any) -> None:
+    """Refuse rows that are not an array of floats (n, p); values are checked by estimators."""
+    if not array_api_compat.is_array_api_obj(x) or x.ndim != 2 or not x.shape[0]:
+        found = f"an array of shape {tuple(x.shape)}" if hasattr(x, "shape") else type(x).__name__
+        raise UserTypeError(f"x is {found}: pass an array (n, p) of NumPy, torch or CuPy.", parameter="x")
+    if not namespace(x).isdtype(x.dtype, "real floating"):
+        raise UserTypeError(f"x holds {x.dtype} values: pass floats.", parameter="x")

@@ -6,8 +6,8 @@ Those of `ADMM` and `ElasticNet` set the path to the minimum and the moment of s
 
 from __future__ import annotations
 
-# ADMM: penalty on the difference of the two copies of a code, which sets the speed of convergence; 1 / PENALTY is about
-# the size of an entry. No kept study.
+# ADMM: default penalty on the difference of the two copies of a code, which sets the speed of convergence; 1 / PENALTY
+# is about the size of an entry. No kept study.
 PENALTY = 30.0
 # ADMM: over-relaxation, which saves about a third of the iterations (Eckstein and Bertsekas, 1992). No kept study.
 RELAXATION = 1.8
@@ -23,5 +23,8 @@ ROUGH = 0.1
 RISE = 1e-4
 # ElasticNet: largest number of times that a step is halved. No kept study.
 HALVINGS = 30
+# Graph: least number of entries of a code that make edges. In a plane, codes have two or three large
+# entries, and without the smallest the rows of the plane fall apart. benchmarks/study_methods.py.
+MIN_EDGES = 3
 # OMP: a row adds nothing if its part orthogonal to the chosen rows is below this many rounding errors. No kept study.
 ROUNDING = 100.0

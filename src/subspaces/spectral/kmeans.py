@@ -12,12 +12,15 @@ from scipy.sparse import csc_matrix
 from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import in_threads, one_thread
-from subspaces.spectral.thresholds import SEED_ROWS, SEED_ROWS_PER_CENTER
+from subspaces.spectral.thresholds import MANY_CENTERS, SEED_ROWS, SEED_ROWS_PER_CENTER
 
 # Up to this many centres, and with at least this many rows for each, the nearest is found for all rows at once, one
 # centre after another. Speed only.
 FEW_CENTERS = 64
 MANY_ROWS = 100
+# Up to this many entries, a dense matrix of members is multiplied faster than a sparse one is made. Speed only, beyond
+# rounding.
+FEW_ENTRIES = 2**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,17 @@ def _cluster_sums(wide: NDArray[np.float64], k: int) -> Callable[[Labels], tuple
     """A function of labels (starts, n) that returns sums (starts, k, p) of the rows (n, p), and sizes (starts, k)."""
     n = len(wide)
     member = csc_matrix((0, 0))
+    names = np.arange(k, dtype=np.int32)[:, None]
+
+    def few_sums(labels: Labels) -> tuple[Array, Indices]:
+        own = (labels[:, None] == names).astype(np.float64).reshape(-1, n)
+        return (own @ wide).reshape(len(labels), k, -1), own.sum(axis=1).astype(np.intp).reshape(-1, k)
 
     def sums(labels: Labels) -> tuple[Array, Indices]:
         nonlocal member
         starts = len(labels)
+        if starts * k * n <= FEW_ENTRIES:
+            return few_sums(labels)
         cells = np.ascontiguousarray((labels + k * np.arange(starts, dtype=np.int32)[:, None]).T).ravel()
         # Each row is in one cluster of each start, so only the indices change while no start stops.
         if member.shape[0] != starts * k:
@@ -160,7 +170,7 @@ def spread_rows(x: Array, k: int, n_starts: int, rng: np.random.RandomState) -> 
 
     With many rows, each start is chosen among a sample of them.
     """
-    n_trials = 2 + int(np.log(k))
+    n_trials = 2 + int(np.log(k)) if k <= MANY_CENTERS else 2
     n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
     pools, firsts, draws = [], [], []
     for _ in range(n_starts):

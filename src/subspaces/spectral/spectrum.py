@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, inverse, is_host, like, namespace, with_fixed_signs
 from subspaces._core.threads import one_thread
+from subspaces.spectral.block_iteration import block_lanczos
 from subspaces.spectral.sparse import SparseRows
 
 # The numbers below affect the last digits and the speed of eigenvectors only.
@@ -37,6 +38,8 @@ FILTER_DEGREE = 8
 MAX_FILTERS = 8
 FIRST_FLOOR = 0.7
 SMALL_ERROR = 1e-5
+# Residual at which block products stop, in units in the last place of psi.
+PRODUCT_ERROR = 30.0
 
 Psi: TypeAlias = Array | csr_matrix
 # Including devices.
@@ -93,6 +96,33 @@ def degree_sums(psi: Psi, degree: NDArray[np.float64]) -> Any:
     scaled = psi * scale[:, None]
     xp = namespace(scaled)
     return xp.astype(scaled.T @ scaled, xp.float64)
+
+
+def product_sums(psi: Psi, degree: NDArray[np.float64], vectors: NDArray[np.float64]) -> Any:
+    """Sum (D, b) of psi (psi . v) / deg over rows for `vectors` (D, b): `degree_sums` times them, in O(n D b)."""
+    scale = inverse(product(psi, degree))
+    image = product(psi, vectors) * scale[:, None]
+    if isinstance(psi, csr_matrix) or is_host(psi):
+        return np.asarray(psi.T @ image, np.float64)
+    xp = namespace(psi)
+    return xp.astype(psi.T @ image, xp.float64)
+
+
+def spectrum_of_products(
+    total: NDArray[np.float64],
+    times: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    n_vectors: int,
+    *,
+    dtype: Any,
+) -> Spectrum | None:
+    """The spectrum of unweighted landmarks from `product_sums` over all rows; None if it did not converge."""
+    precision = float(np.finfo(dtype).eps)
+    trivial = total / (np.linalg.norm(total) or 1.0)
+    found = block_lanczos(times, trivial, n_vectors, tolerance=PRODUCT_ERROR * precision)
+    if found is None:
+        return None
+    values = np.where(found[0] > ROUNDING * precision, found[0], 0)
+    return Spectrum(np.ones_like(total), total, values, with_fixed_signs(found[1]))
 
 
 def spectrum_of_sums(

@@ -13,6 +13,9 @@ LLOYD_STEPS = 5
 # Starts are chosen among this many rows, or this many per centre. No kept study.
 SEED_ROWS = 10_000
 SEED_ROWS_PER_CENTER = 20
+# More centres than this cut rows into small parts: each starts at the better of two rows instead of the best of more.
+# Limits time for 50 clusters, with the same accuracy there. No kept study.
+MANY_CENTERS = 200
 
 # --- Partitions (partition.py) ---
 # k-means on the embedding is fitted on at most this many rows. No kept study.
@@ -49,6 +52,9 @@ DEGREE_FLOOR = 0.1
 # Weight added to every pair of nodes, as a share of the mean degree spread over all nodes. It orders the pieces of a
 # disconnected graph: large ones come first, and a stray node does not become a cluster. study_graph.
 GRAPH_TIE = 0.03
+# Labels of different numbers of eigenvectors are compared by modularity if their normalised cuts are at most this many
+# times the smallest. benchmarks/study_methods.py.
+NEAR_CUT = 1.1
 # Starts of k-means on the eigenvectors of a graph. No kept study.
 GRAPH_STARTS = 20
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ from subspaces.cli import record, values
 from subspaces.cli.configuration import ConfiguredCommand
 from subspaces.cli.methods import METHODS, Method
 from subspaces.cli.output import print_json, print_text, table
-from subspaces.cli.targets import check_target
+from subspaces.cli.targets import Target, claimed
 from subspaces.cli.values import near
 
 if TYPE_CHECKING:
@@ -68,25 +69,29 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     """Run several methods on the same rows, side by side.
 
     Prints how long each method took, how far the methods agree, and how good they are: against --truth, or else by the
-    part of each row that its subspace does not explain. DATA are files as for subspaces fit.
+    part of each row that its subspace does not explain. DATA are files as for subspaces fit. k-means, spectral
+    clustering, a Gaussian mixture and HDBSCAN of scikit-learn are always shown beside them.
     """
     from subspaces.cli import comparison, rows
 
     options["data"] = [record.absolute(path) for path in options["data"]]
     methods, preparation = _chosen(options["methods"]), rows.preparation_of(options)
     out = None if options["out"] is None else record.path_of(options["out"])
+    place: AbstractContextManager[Target | None] = nullcontext()
     if out is not None:
-        check_target(out, force=options["force"], ours=FILES, inputs=options["data"])
-    with rows.session(options) as (console, paths):
-        prepared = rows.prepare(rows.read(paths, options, console), preparation, console)
+        place = claimed(out, force=options["force"], ours=FILES, inputs=options["data"])
+    with place as target, rows.session(options) as (console, paths):
+        table = rows.read(paths, options, console)
+        prepared = rows.prepare(table, preparation, console, standardise=options["standardise"])
         outcomes = [comparison.run_method(method, prepared, options, console) for method in methods]
         if all(outcome.labels is None for outcome in outcomes):
             raise InputError(f"no method ran: {outcomes[0].method.name}: {outcomes[0].not_run}")
+        outcomes += comparison.run_baselines(prepared, options, console)
         dim = comparison.measure(outcomes, prepared, options, console)
         line = shlex.join(["subspaces", *ctx.obj])
         document = comparison.document_of(outcomes, prepared, options, line, console, dim, rows.files_of(paths))
-        if out is not None:
-            comparison.write(out, document, outcomes, prepared)
+        if target is not None:
+            comparison.write(target, document, outcomes, prepared)
     if options["json"]:
         print_json(document)
     else:
@@ -128,6 +133,11 @@ def _text(outcomes: Sequence[Outcome], document: dict[str, Any]) -> str:
         lines.append("agreement: how far other landmarks of the same fit give the same clusters, if it is measured")
     if any(outcome.stability is not None for outcome in done):
         lines.append("stability: adjusted Rand index between the labels of different seeds")
+    lines += [
+        f"{outcome.method.name}: fitted to {outcome.n_fitted:,} rows; other rows have the label of the nearest of them"
+        for outcome in done
+        if outcome.n_fitted is not None and outcome.method.name not in ("k-means", "mixture")
+    ]
     lines += [f"{outcome.method.name}: {outcome.not_run}" for outcome in outcomes if outcome.not_run is not None]
     if len(done) > 1:
         found = document["agreement"]

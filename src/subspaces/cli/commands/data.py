@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
+import shlex
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,10 +17,12 @@ from subspaces.cli.command import Command, Group
 from subspaces.cli.data_sets import DATA_SETS, DataSet, parameters
 from subspaces.cli.output import print_json, print_text, table
 from subspaces.cli.record import path_of
-from subspaces.cli.targets import check_target, put_file, working_folder
+from subspaces.cli.targets import Target, claimed
 from subspaces.cli.values import near
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 
@@ -86,36 +90,41 @@ def get_data(**options: Any) -> None:
 
     NAME.csv has the true classes in the column truth; with --format npy they are in NAME-truth.npy beside NAME.npy.
     """
-    import numpy as np
-
-    from subspaces.cli import results
-
     name, found, folder = options["name"], DATA_SETS[options["name"]], path_of(options["out"])
     for key, value in options["set"].items():
         if key not in parameters(found):
             raise InputError(f"--set {key}={value}: {name} has no such parameter{near(key, parameters(found))}")
-    if not folder.is_dir():
-        raise InputError(f"--out {options['out']} is not a folder: make it first")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {options['out']} is a file: name a folder")
     targets = [folder / f"{name}.csv"]
     if options["format"] == "npy":
         targets = [folder / f"{name}.npy", folder / f"{name}-truth.npy"]
-    for target in targets:
-        check_target(target, force=options["force"])
+    with ExitStack() as stack:
+        places = [stack.enter_context(claimed(target, force=options["force"])) for target in targets]
+        rows, truth = _written(places, options)
+    _print(found, rows, truth, targets, options)
+
+
+def _written(places: Sequence[Target], options: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Write a data set to its files, and return its rows and true classes."""
+    import numpy as np
+
+    from subspaces.cli import results
+
+    found = DATA_SETS[options["name"]]
     random = {"random_state": options["seed"]} if "random_state" in inspect.signature(found.make).parameters else {}
     rows, truth = found.make(**options["set"], **random)
     rows, truth = _some(rows, truth, options["rows"], options["seed"])
-    with working_folder(targets[0]) as made:
-        if options["format"] == "npy":
-            for target, content in zip(targets, (rows, truth), strict=True):
-                with file_errors(), (made / target.name).open("wb") as stream:
-                    np.save(stream, content, allow_pickle=False)
-        else:
-            heads = [f"x{j}" for j in range(1, rows.shape[1] + 1)]
-            columns = {head: rows[:, j] for j, head in enumerate(heads)}
-            results.write_csv(made / targets[0].name, {**columns, "truth": truth})
-        for target in targets:
-            put_file(made / target.name, target)
-    _print(found, rows, targets, options)
+    if options["format"] == "npy":
+        for place, content in zip(places, (rows, truth), strict=True):
+            with file_errors(), (place.folder / place.path.name).open("wb") as stream:
+                np.save(stream, content, allow_pickle=False)
+    else:
+        columns = {f"x{j}": rows[:, j - 1] for j in range(1, rows.shape[1] + 1)}
+        results.write_csv(places[0].folder / places[0].path.name, {**columns, "truth": truth})
+    for place in places:
+        place.put(place.path.name)
+    return rows, truth
 
 
 def _word(value: Any) -> str:
@@ -123,18 +132,17 @@ def _word(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value).lower()
 
 
-def _print(data: DataSet, rows: NDArray[Any], targets: list[Path], options: dict[str, Any]) -> None:
+def _print(
+    data: DataSet, rows: NDArray[Any], truth: NDArray[Any], targets: list[Path], options: dict[str, Any]
+) -> None:
     files = [str(target.absolute()) for target in targets]
     if options["json"]:
         print_json({"name": data.name, "rows": rows.shape[0], "columns": rows.shape[1], "files": files})
         return
     lines = [[f"{rows.shape[0]:,}", f"{rows.shape[1]:,}"]]
-    truth = " --truth truth" if options["format"] == "csv" else f" --truth {targets[1]}"
-    print_text(
-        f"{table(['rows', 'columns'], lines)}\n\n"
-        + "\n".join(files)
-        + f"\n\nsubspaces fit {targets[0]} {data.use}{truth}"
-    )
+    column = "truth" if options["format"] == "csv" else str(targets[1])
+    command = shlex.join(["subspaces", "fit", str(targets[0]), *data.options(rows, truth), "--truth", column])
+    print_text(f"{table(['rows', 'columns'], lines)}\n\n" + "\n".join(files) + f"\n\n{command}")
 
 
 def _some(rows: NDArray[Any], truth: NDArray[Any], count: int | None, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,8 @@ from subspaces.cli import record, values
 from subspaces.cli.configuration import ConfiguredCommand, read_run
 from subspaces.cli.console import Console
 from subspaces.cli.methods import METHODS, Method
-from subspaces.cli.output import print_json, print_text
-from subspaces.cli.targets import LABEL_FILES, RUN_FILES, check_target, put_file, put_folder, working_folder
+from subspaces.cli.output import bytes_to_stdout, print_json, print_progress, print_text
+from subspaces.cli.targets import RUN_FILES, STDOUT, Target, claimed, labels_alone, unplaced
 from subspaces.rows.formats import TITLES
 
 DEFAULT_OUT = "subspaces-run"
@@ -26,7 +28,8 @@ HELP = f"""Cluster the rows of files.
 
 DATA are files of {TITLES}: one or several, a folder, or a pattern; - is CSV on stdin. The folder --out gets labels.csv,
 labels.npy, model.subspaces, run.json and report.html, all of them or none; a name that ends in .npy or .csv gets the
-labels alone. Rows may be larger than memory; with --checkpoint a run that was killed can be resumed.
+labels alone, and - prints them to stdout as CSV. Rows may be larger than memory; with --checkpoint a run that was
+killed can be resumed.
 """
 
 
@@ -50,7 +53,7 @@ labels alone. Rows may be larger than memory; with --checkpoint a run that was k
     "--out",
     type=values.Place(),
     metavar="PATH",
-    help=f"Folder of the results, or file.npy or file.csv for labels alone.  [default: {DEFAULT_OUT}]",
+    help=f"Folder of the results, or file.npy, file.csv or - (stdout) for labels alone.  [default: {DEFAULT_OUT}]",
 )
 @opt.reading()
 @opt.preparing
@@ -82,26 +85,31 @@ def fit(ctx: click.Context, /, **options: Any) -> None:
     model = fitting.build(method, options)
     preparation = rows.preparation_of(options)
     job = fitting.Job(model, method, options, line=shlex.join(["subspaces", *ctx.obj]), began=time.monotonic())
-    with rows.session(options) as (console, paths):
+    with _claimed(options, out) as target, rows.session(options) as (console, paths):
         table = rows.read(paths, options, console)
         job.files = record.described_files([] if options["data"] == ["-"] else rows.files_of(paths))
         _compare_with_before(options, job.files, console)
         results.check_count(table.n_rows, out)
-        if options["dry_run"]:
+        if target is None:
             document = fitting.plan(job, table, preparation)
         else:
-            prepared = rows.prepare(table, preparation, console)
-            with working_folder(out) as folder:
-                document = fitting.fit_into(folder, job, prepared, console)
-                _put(folder, out)
-    if options["json"]:
-        print_json(document if options["dry_run"] else {**document, "out": str(out.absolute())})
-    else:
-        print_text(document["text"] if options["dry_run"] else _summary(document, method, out))
+            prepared = rows.prepare(table, preparation, console, standardise=options["standardise"])
+            document = fitting.fit_into(target.folder, job, prepared, console)
+            console.finish()
+            _put(target, document, options)
+    if options["dry_run"]:
+        print_json(document) if options["json"] else print_text(document["text"])
+    elif options["json"]:
+        print_json({**document, "out": options["out"] if options["out"] == STDOUT else str(out.absolute())})
+    elif options["out"] != STDOUT:
+        print_text(_summary(document, method, out))
+    elif not options["quiet"]:
+        # Stdout has the labels.
+        print_progress(_summary(document, method, out))
 
 
 def _checked(options: dict[str, Any]) -> tuple[Method, Path]:
-    """The method and the target; refuses all that can be refused without reading a row."""
+    """The method and the place of results; refuses options that contradict each other."""
     options["data"] = [record.absolute(path) for path in options["data"]]
     for name in ("truth", "names"):
         # A file instead of a column.
@@ -123,25 +131,37 @@ def _checked(options: dict[str, Any]) -> tuple[Method, Path]:
             raise InputError("--whiten and --set whiten contradict each other: leave one out")
     if options["out"] is None:
         options["out"] = DEFAULT_OUT if options["again"] is None else f"{options['again'].rstrip('/')}-again"
-    out = record.path_of(options["out"])
-    if not options["dry_run"]:
-        alone = out.suffix.lower() in LABEL_FILES
-        check_target(out, force=options["force"], ours=() if alone else RUN_FILES, inputs=options["data"])
-    return method, out
+    return method, record.path_of(options["out"])
 
 
-def _put(folder: Path, out: Path) -> None:
-    """Move the results to their place, all at once."""
+def _claimed(options: Mapping[str, Any], out: Path) -> AbstractContextManager[Target | None]:
+    """The place of the results, claimed before a row is read; None for a plan."""
+    if options["dry_run"]:
+        return nullcontext()
+    if options["out"] == STDOUT:
+        return unplaced()
+    ours = () if labels_alone(options["out"]) else RUN_FILES
+    return claimed(out, force=options["force"], ours=ours, inputs=options["data"])
+
+
+def _put(target: Target, document: dict[str, Any], options: Mapping[str, Any]) -> None:
+    """Move the results to their place, all at once; with --out -, print the labels or add them to the document."""
     from subspaces.cli.results import too_many
 
-    suffix = out.suffix.lower()
-    if suffix not in LABEL_FILES:
-        put_folder(folder, out)
-        return
-    made = folder / f"labels{suffix}"
-    if not made.exists():
-        raise too_many(out)
-    put_file(made, out)
+    to_stdout = options["out"] == STDOUT
+    suffix = ".csv" if to_stdout else target.path.suffix.lower()
+    name = f"labels{suffix}" if labels_alone(options["out"]) else None
+    if name is not None and not (target.folder / name).exists():
+        raise too_many(options["out"])
+    if not to_stdout:
+        target.put(name)
+    elif options["json"]:
+        import numpy as np
+
+        document["labels"] = np.load(target.folder / "labels.npy").tolist()
+    else:
+        with (target.folder / "labels.csv").open("rb") as labels, bytes_to_stdout() as stream:
+            shutil.copyfileobj(labels, stream)
 
 
 def _compare_with_before(options: Mapping[str, Any], files: list[dict[str, Any]], console: Console) -> None:
@@ -184,8 +204,8 @@ def _summary(document: Mapping[str, Any], method: Method, out: Path) -> str:
     if document["scores"] is not None:
         lines.append(results.scores_text(document["scores"]))
     place = out.absolute()
-    if out.suffix.lower() in LABEL_FILES:
-        return "\n".join([*lines, f"labels: {place}"])
+    if labels_alone(str(out)):
+        return "\n".join([*lines, f"labels: {place}"] if str(out) != STDOUT else lines).rstrip()
     names = {"labels.csv": "labels", "labels.npy": "labels", "model.subspaces": "model", "report.html": "report"}
     shown: dict[str, str] = {}
     for file, what in names.items():

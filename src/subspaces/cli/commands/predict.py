@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,9 @@ from subspaces.cli import options as opt
 from subspaces.cli import values
 from subspaces.cli.command import Command
 from subspaces.cli.console import Console
-from subspaces.cli.output import print_json, print_text, to_stdout
+from subspaces.cli.output import bytes_to_stdout, print_json, print_text
 from subspaces.cli.record import absolute, path_of
-from subspaces.cli.targets import LABEL_FILES, check_target, put_file, working_folder
+from subspaces.cli.targets import LABEL_FILES, STDOUT, Target, claimed
 
 if TYPE_CHECKING:
     from subspaces.cli.rows import Prepared
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=values.Place(),
-    default="-",
+    default=STDOUT,
     metavar="FILE",
     help="file.csv or file.npy of the labels; - is CSV on stdout.",
 )
@@ -40,7 +40,8 @@ def predict(**options: Any) -> None:
     """Label new rows by a model.
 
     MODEL is the folder of a run, or a .subspaces file; its columns and preparation are applied. DATA are files as for
-    subspaces fit. Labels go to stdout as CSV, or to --out.
+    subspaces fit. Labels go to stdout as CSV, or to --out, with the
+    confidence and the outlier score of each row if the method gives them.
     """
     from subspaces.cli import results, rows
     from subspaces.cli.runs import open_run
@@ -50,21 +51,21 @@ def predict(**options: Any) -> None:
     reading = past.reading(options)
     reading["missing"] = reading["missing"] or "error"
     reading["memory_limit"] = reading["memory_limit"] or "1GB"
-    with rows.session(options) as (console, paths):
+    with _claimed(options, out) as target, rows.session(options) as (console, paths):
         table = rows.read(paths, reading, console)
         if out is not None:
             results.check_count(table.n_rows, out)
         prepared = _prepared(past, table, console)
-        if out is None:
-            labels = _labels(past, prepared, None, console)
-        else:
-            with working_folder(out) as folder:
-                labels = _labels(past, prepared, folder, console)
-                _write(folder, out, labels, table)
+        labels = _labels(past, prepared, target, console)
+        # A file of labels alone needs no further pass over the rows.
+        per_row = {} if out is not None and out.suffix.lower() == ".npy" else _per_row(past.model, prepared, console)
+        if target is not None:
+            _write(target, labels, table, per_row)
     if options["json"]:
-        print_json(_document(past, labels, table, out), indent=None)
+        print_json(_document(past, labels, table, out, per_row), indent=None)
     elif out is None:
-        _print_csv(labels, table)
+        with bytes_to_stdout() as stream:
+            results.stream_csv(stream, results.label_columns(labels, table, **per_row))
     else:
         sizes, outliers = results.cluster_sizes(labels, _count(past, labels))
         text = results.clusters_text({"sizes": sizes, "outliers": outliers, "dimensions": None})
@@ -73,14 +74,19 @@ def predict(**options: Any) -> None:
 
 def _checked_target(options: dict[str, Any]) -> Path | None:
     """The file of the labels; None for stdout."""
-    if options["out"] == "-":
+    if options["out"] == STDOUT:
         return None
     out = path_of(options["out"])
     if out.suffix.lower() not in LABEL_FILES:
         raise InputError(f"--out {options['out']} must end in .csv or .npy, or be - for stdout")
-    inputs = [absolute(path) for path in [*options["data"], options["model"]]]
-    check_target(out, force=options["force"], inputs=inputs)
     return out
+
+
+def _claimed(options: dict[str, Any], out: Path | None) -> AbstractContextManager[Target | None]:
+    if out is None:
+        return nullcontext()
+    inputs = [absolute(path) for path in [*options["data"], options["model"]]]
+    return claimed(out, force=options["force"], inputs=inputs)
 
 
 def _prepared(past: PastRun, table: Table, console: Console) -> Prepared:
@@ -96,50 +102,46 @@ def _prepared(past: PastRun, table: Table, console: Console) -> Prepared:
     return Prepared(table, None, rows) if past.preparation is None else apply(past.preparation, table, rows)
 
 
-def _labels(past: PastRun, prepared: Prepared, folder: Path | None, console: Console) -> Any:
-    """Labels (n,) of all rows, written into `folder` if rows do not fit into memory."""
+def _labels(past: PastRun, prepared: Prepared, target: Target | None, console: Console) -> Any:
+    """Labels (n,) of all rows, written to disk if rows do not fit into memory."""
     from subspaces._core.arrays import to_host
     from subspaces.rows import RowSource, open_rows
 
     console.stage("labels")
     rows = prepared.rows
-    if isinstance(rows, RowSource) and folder is not None:
-        rows = open_rows(rows, labels=folder / "labels.npy")
+    if isinstance(rows, RowSource) and target is not None:
+        rows = open_rows(rows, labels=target.folder / "labels.npy")
     with memory_errors():
         return to_host(past.model.predict(rows))
 
 
-def _write(folder: Path, out: Path, labels: Any, table: Table) -> None:
+def _per_row(model: Any, prepared: Prepared, console: Console) -> dict[str, Any]:
+    """Confidence and outlier score (n,) of each row, as far as the model gives them."""
+    from subspaces._core.arrays import to_host
+
+    found = {}
+    with memory_errors():
+        for name in ("confidence", "outlier_scores"):
+            if hasattr(model, name):
+                console.stage(name.replace("_", " "))
+                found[name] = to_host(getattr(model, name)(prepared.rows))
+    return found
+
+
+def _write(target: Target, labels: Any, table: Table, per_row: dict[str, Any]) -> None:
     from subspaces.cli import results
 
-    made = folder / f"made{out.suffix.lower()}"
+    out = target.path
+    made = target.folder / f"made{out.suffix.lower()}"
     if out.suffix.lower() == ".npy":
         results.write_labels(made, labels)
     else:
         results.check_count(len(labels), out)
-        results.write_csv(made, results.label_columns(labels, table))
-    put_file(made, out)
+        results.write_csv(made, results.label_columns(labels, table, **per_row))
+    target.put(made.name)
 
 
-def _print_csv(labels: Any, table: Table) -> None:
-    from subspaces.cli import results
-
-    columns = results.label_columns(labels, table)
-    stream = getattr(sys.stdout, "buffer", None)
-    with to_stdout():
-        sys.stdout.flush()
-        if stream is not None:
-            results.stream_csv(stream, columns)
-            stream.flush()
-            return
-        import io
-
-        content = io.BytesIO()
-        results.stream_csv(content, columns)
-        sys.stdout.write(content.getvalue().decode("utf-8", "backslashreplace"))
-
-
-def _document(past: PastRun, labels: Any, table: Table, out: Path | None) -> dict[str, Any]:
+def _document(past: PastRun, labels: Any, table: Table, out: Path | None, per_row: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
 
     from subspaces._core.plain import plain
@@ -150,7 +152,7 @@ def _document(past: PastRun, labels: Any, table: Table, out: Path | None) -> dic
     if out is not None:
         return {**found, "out": str(out.absolute())}
     names = None if table.row_names is None else list(table.row_names)
-    return {**found, "names": names, "labels": plain(np.asarray(labels))}
+    return {**found, "names": names, "labels": plain(np.asarray(labels)), **plain(per_row)}
 
 
 def _count(past: PastRun, labels: Any) -> int:

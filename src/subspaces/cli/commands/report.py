@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subspaces._core.errors import InputError, file_errors
+from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces.cli import options as opt
 from subspaces.cli import record, values
@@ -15,7 +15,7 @@ from subspaces.cli.command import Command
 from subspaces.cli.configuration import by_parameter
 from subspaces.cli.console import Console
 from subspaces.cli.output import print_json, print_text
-from subspaces.cli.targets import check_target
+from subspaces.cli.targets import claimed
 
 if TYPE_CHECKING:
     from subspaces.cli.rows import Prepared
@@ -47,15 +47,16 @@ def report(**options: Any) -> None:
         raise InputError(f"{folder} is not the folder of a run")
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {options['out']} must end in .html")
-    check_target(out, force=options["force"])
-    past = open_run(folder)
-    assert past.document is not None
-    reading = _reading(past, past.document, options["truth"], folder)
-    with Console(quiet=options["quiet"], verbose=options["verbose"]) as console:
+    console = Console(quiet=options["quiet"], verbose=options["verbose"])
+    with claimed(out, force=options["force"]) as target, console:
+        past = open_run(folder)
+        assert past.document is not None
+        reading = _reading(past, past.document, options["truth"], folder)
         prepared, labels = _rows(past, reading, folder, console)
         console.stage("report", whole=True)
         document = {"stages": [], "peak_memory": None, "warnings": [], "notes": [], **past.document}
-        write_whole(out, page(past.model, prepared, labels, document).to_html())
+        write_whole(target.folder / out.name, page(past.model, prepared, labels, document).to_html())
+        target.put(out.name)
     if options["json"]:
         print_json({"report": str(out.absolute())})
     else:
@@ -92,8 +93,7 @@ def _check_data(known: list[dict[str, Any]], data: list[str]) -> None:
 
 def _rows(past: PastRun, options: dict[str, Any], folder: Path, console: Console) -> tuple[Prepared, Any]:
     """The rows of the run, prepared as in the run, and their labels."""
-    import numpy as np
-
+    from subspaces.cli.results import read_labels
     from subspaces.cli.rows import Prepared, apply, read, watched
 
     assert past.document is not None
@@ -103,12 +103,9 @@ def _rows(past: PastRun, options: dict[str, Any], folder: Path, console: Console
     prepared = Prepared(table, None, rows)
     if past.preparation is not None:
         prepared = apply(past.preparation, table, rows)
-    try:
-        with file_errors():
-            labels = np.load(folder / "labels.npy", mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{folder / 'labels.npy'} is damaged ({error}): fit again") from None
+    model = past.model
+    labels = read_labels(folder / "labels.npy", int(getattr(model, "n_clusters_", None) or model.n_clusters))
     count = prepared.n_rows
-    if labels.ndim != 1 or (count is not None and count != len(labels)):
+    if count is not None and count != len(labels):
         raise InputError(f"the data has {count} rows, and labels.npy has shape {labels.shape}: fit again")
     return prepared, labels

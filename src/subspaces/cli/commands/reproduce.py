@@ -29,11 +29,12 @@ from subspaces.cli.output import print_text
     help="Folder of the results.",
 )
 @click.option("--again", is_flag=True, help="Measure again; existing results stay until then.")
+@click.option("--stale", is_flag=True, help="Also measure again what an earlier version of the code measured.")
 def reproduce(**options: Any) -> None:
     """Run the experiments of the paper and print its tables beside ours.
 
-    TABLE is synthetic, mnist, faces, pendigits, beyond, tradeoff, robustness, theory, or all (the default). Every
-    finished draw is kept: if the command is interrupted, the same command resumes it.
+    TABLE is synthetic, mnist, faces, pendigits, motions, reading, beyond, tradeoff, robustness, theory, or all (the
+    default). Every finished draw is kept: if the command is interrupted, the same command resumes it.
     """
     from subspaces.paper.reproduce.command import reproduce as run
     from subspaces.paper.reproduce.page import EXPERIMENTS
@@ -47,5 +48,6 @@ def reproduce(**options: Any) -> None:
             jobs=options["jobs"],
             device=options["device"],
             again=options["again"],
+            stale=options["stale"],
             say=print_text,
         )

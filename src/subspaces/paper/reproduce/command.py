@@ -13,8 +13,10 @@ from subspaces.paper.reproduce.grid import grids
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import n_cores
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
+from subspaces.paper.reproduce.motions import MOTION_METHODS, motion_tasks
 from subspaces.paper.reproduce.notes import PICTURES
 from subspaces.paper.reproduce.page import EXPERIMENTS, html, read_records, text_page
+from subspaces.paper.reproduce.reading import READING_METHODS, reading_tasks
 from subspaces.paper.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
 from subspaces.paper.reproduce.runner import run
 from subspaces.paper.reproduce.tables import BEYOND_METHODS, beyond_tasks, table_tasks
@@ -25,6 +27,8 @@ PAGE = "paper.html"
 MOST_DRAWS = 1000
 OFFERED = {
     **dict.fromkeys(("synthetic", "mnist", "faces", "pendigits"), PAPER_METHODS),
+    "motions": MOTION_METHODS,
+    "reading": READING_METHODS,
     "beyond": BEYOND_METHODS,
     "tradeoff": TRADEOFF_METHODS,
     "robustness": ROBUSTNESS_METHODS,
@@ -40,6 +44,7 @@ def reproduce(
     jobs: int | None,
     device: str,
     again: bool,
+    stale: bool = False,
     say: Callable[[str], None],
 ) -> None:
     """Run experiments; `say` receives the tables. Progress events have the name of the experiment as stage.
@@ -73,9 +78,9 @@ def reproduce(
         from subspaces.paper.reproduce.theory import reproduce_theory
 
         # Theory is first, because drawing detects damaged files.
-        reproduce_theory(out, again=again)
+        reproduce_theory(out, again=again, stale=stale)
     for name, tasks in plan.items():
-        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again)
+        run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, stale=stale)
         _draw(name, out)
     _finish(out, chosen, say)
 
@@ -110,6 +115,10 @@ def chosen_methods(text: str | None) -> list[str] | None:
 
 def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str) -> list[Task]:
     methods = [key for key in OFFERED[name] if keys is None or key in keys]
+    if name == "motions":
+        return motion_tasks(methods, draws)
+    if name == "reading":
+        return reading_tasks(methods, draws)
     if name == "beyond":
         return beyond_tasks(methods, draws)
     if name == "tradeoff":
@@ -146,9 +155,9 @@ def _check_folder(out: Path) -> None:
 
 
 def _draw(name: str, out: Path) -> None:
-    from subspaces.paper.reproduce.pictures import draw_robustness, draw_tradeoff
+    from subspaces.paper.reproduce.pictures import draw_reading, draw_robustness, draw_tradeoff
 
-    drawers = {"tradeoff": draw_tradeoff, "robustness": draw_robustness}
+    drawers = {"reading": draw_reading, "tradeoff": draw_tradeoff, "robustness": draw_robustness}
     if name in drawers:
         write_whole(out / f"{name}.png", drawers[name](Kept(out, name).read()))
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError
-from subspaces.datasets import load_mnist, load_pendigits, load_yaleb, make_subspaces
+from subspaces.datasets import load_mnist, load_motions, load_pendigits, load_yaleb, make_subspaces
 from subspaces.paper.reproduce.task import Spec
 
 Rows = NDArray[np.floating]
 Classes = NDArray[np.int64]
 
 # Data sets that depend on the seed. For the others, draws differ only in the seed of the method.
-DRAWN = ("subspaces", "tilted", "faces")
+DRAWN = ("subspaces", "tilted", "faces", "motions")
 
 
 def load(spec: Spec, seed: int) -> tuple[Rows, Classes]:
@@ -39,7 +39,15 @@ def _load(text: str, seed: int) -> tuple[Rows, Classes]:
         return load_pendigits(**spec)
     if name == "faces":
         return load_yaleb(spec.pop("n_persons"), **spec, random_state=seed)
+    if name == "motions":
+        return load_motions(sequences(spec["n_motions"])[seed])
     raise InputError(f"there is no data set {name!r}.")
+
+
+@lru_cache(maxsize=2)
+def sequences(n_motions: int) -> tuple[str, ...]:
+    """Names of the sequences with this many moving objects; a draw is one of them."""
+    return tuple(name for name, (_, objects) in load_motions().items() if objects.max() + 1 == n_motions)
 
 
 def fetch(names: Iterable[str]) -> None:
@@ -51,6 +59,8 @@ def fetch(names: Iterable[str]) -> None:
             load_pendigits([0])
         elif name == "faces":
             load_yaleb(1, n_components=None, random_state=0)
+        elif name == "motions":
+            sequences(2)
 
 
 def tilted_subspaces(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -10,13 +11,25 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from subspaces import FLS, LBF, SSC, SSSC
+from subspaces import FLS, LBF, SLBF, SSC, SSSC, KFlats
 from subspaces.paper.reproduce.task import Spec
+
+
+def _published(n_clusters: int, *, n_components: int | str = "auto", **given: Any) -> FLS:
+    """`FLS.paper` with another number of eigenvectors."""
+    return FLS.paper(n_clusters, **given).set_params(n_components=n_components)
+
+
+def _of_setting(cls: Any) -> Callable[..., Any]:
+    """A builder that takes the name of a published setting."""
+    return lambda n_clusters, *, setting, **given: cls.published(setting, n_clusters, **given)
+
 
 BUILDERS = {
     "FLS": FLS,
-    "FLS.paper": FLS.paper,
+    "FLS.paper": _published,
     "LBF": LBF,
+    **{f"{cls.__name__}.published": _of_setting(cls) for cls in (SSC, SSSC, LBF, SLBF, KFlats)},
     "SSC": SSC,
     "SSSC": SSSC,
     "KMeans": KMeans,

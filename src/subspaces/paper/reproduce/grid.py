@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, Method
+from subspaces.paper.reproduce.motions import MOTION_CELLS, MOTION_METHODS, PUBLISHED_MOTIONS
 from subspaces.paper.reproduce.published import Printed
+from subspaces.paper.reproduce.reading import CELLS, CHANGES, DRAWS, FEW_CELLS, PRINTED, reading_tasks
 from subspaces.paper.reproduce.tables import (
     BEYOND_CELLS,
     BEYOND_METHODS,
@@ -84,6 +86,10 @@ def grids(records: Mapping[str, Record]) -> list[Grid]:
             grid = _paper_grid(table, records[table.experiment])
             joined = bool(found) and found[-1].number == table.number
             found[-1:] = [_beside(found[-1], grid)] if joined else [*found[-1:], grid]
+    if _any_draw(records.get("motions")):
+        found.append(_motions_grid(records["motions"]))
+    if _any_draw(records.get("reading")):
+        found.append(_reading_grid(records["reading"]))
     if _any_draw(records.get("beyond")):
         found.append(_beyond_grid(records["beyond"]))
     return found
@@ -100,7 +106,8 @@ def _paper_grid(table: Table, record: Record) -> Grid:
     for key in PAPER_METHODS:
         method = METHODS[key]
         shown = [
-            replace(_shown(record, cell, key), paper=printed_text(table.printed(method, cell))) for cell in table.cells
+            replace(_feasible_shown(record, cell, key), paper=printed_text(table.printed(method, cell)))
+            for cell in table.cells
         ]
         rows.append(_row(method, shown))
     caption = f"{table.caption}, {table.cells[0].draws} draws"
@@ -116,22 +123,58 @@ def _beside(left: Grid, right: Grid) -> Grid:
 def _beyond_grid(record: Record) -> Grid:
     rows = []
     for key in BEYOND_METHODS:
-        shown = [
-            _shown(record, cell, key) if feasible(key, cell) else Shown(notes=("not run: too many rows",))
-            for cell in BEYOND_CELLS
-        ]
+        shown = [_feasible_shown(record, cell, key) for cell in BEYOND_CELLS]
         rows.append(_row(METHODS[key], shown))
     columns = tuple(f"{cell.title} ({cell.shape[0]:,})" for cell in BEYOND_CELLS)
     caption = f"Beyond the paper: whole data sets (number of rows), {BEYOND_CELLS[0].draws} draws"
     return _with_best(Grid(None, caption, columns, tuple(rows)))
 
 
+def _motions_grid(record: Record) -> Grid:
+    rows = []
+    for key in MOTION_METHODS:
+        printed = PUBLISHED_MOTIONS.get(key, ("",) * len(MOTION_CELLS))
+        shown = [
+            replace(_shown(record, cell, key), paper=text) for cell, text in zip(MOTION_CELLS, printed, strict=True)
+        ]
+        rows.append(_row(METHODS[key], shown))
+    columns = tuple(cell.title for cell in MOTION_CELLS)
+    return _with_best(Grid(None, "Motions: sequences of Hopkins155", columns, tuple(rows)))
+
+
+def _reading_grid(record: Record) -> Grid:
+    expected = {
+        (task.cell, task.method): fingerprint(task.describe())
+        for task in reading_tasks(("fls-paper",), 1)
+        if task.method in CHANGES
+    }
+    rows = []
+    for change in CHANGES:
+        shown = []
+        for name in FEW_CELLS:
+            entry = record["cells"].get(name, {}).get(change)
+            cell = _shown_entry(entry, DRAWS, expected[name, change])
+            shown.append(replace(cell, paper=printed_text(PRINTED[name])) if change == "as it is" else cell)
+        rows.append(Row(change, True, tuple(shown)))
+    columns = tuple(CELLS[name].title if "R^" not in name else name for name in FEW_CELLS)
+    return Grid(None, f"The paper's reading with one thing changed, {DRAWS} draws", columns, tuple(rows))
+
+
 def _row(method: Method, shown: Sequence[Shown]) -> Row:
     return Row(method.title, method.given_dim, tuple(shown))
 
 
+def _feasible_shown(record: Record, cell: Cell, key: str) -> Shown:
+    return _shown(record, cell, key) if feasible(key, cell) else Shown(notes=("not run: too many rows",))
+
+
 def _shown(record: Record, cell: Cell, key: str) -> Shown:
     entry = record["cells"].get(cell.name, {}).get(key)
+    return _shown_entry(entry, cell.draws, fingerprint(cell_task(cell, key).describe()))
+
+
+def _shown_entry(entry: Record | None, n_draws: int, expected: str) -> Shown:
+    """The draws of one stored entry, `n_draws` of them if complete, measured as the fingerprint says or not."""
     if entry is None or not entry["draws"]:
         return Shown()
     draws = entry["draws"]
@@ -139,9 +182,9 @@ def _shown(record: Record, cell: Cell, key: str) -> Shown:
     seconds = [draw["seconds"] for draw in draws]
     devices = sorted({draw["device"] for draw in draws if "device" in draw})
     notes = [f"on {device}" for device in devices]
-    if len(draws) != cell.draws:
-        notes.append(f"{len(draws)} draws" if len(draws) > cell.draws else f"{len(draws)} of {cell.draws} draws")
-    stale = entry["fingerprint"] != fingerprint(cell_task(cell, key).describe())
+    if len(draws) != n_draws:
+        notes.append(f"{len(draws)} draws" if len(draws) > n_draws else f"{len(draws)} of {n_draws} draws")
+    stale = entry["fingerprint"] != expected
     if stale:
         notes.append("other parameters")
     return Shown(

@@ -49,8 +49,8 @@ class Kept:
             raise InputError(f"{self.path} is damaged (unexpected content): {REMEDY}")
         return record
 
-    def missing(self, tasks: list[Task]) -> list[Task]:
-        """The tasks without a stored result."""
+    def missing(self, tasks: list[Task], *, stale: bool = False) -> list[Task]:
+        """The tasks without a stored result; with `stale` also those whose result comes from other code."""
         cells = self.read()["cells"]
         prints: dict[tuple[str, str], str] = {}
         left = []
@@ -60,7 +60,8 @@ class Kept:
                 prints[key] = fingerprint(task.describe())
             entry = cells.get(task.cell, {}).get(task.method)
             same = entry is not None and entry["fingerprint"] == prints[key]
-            if not same or all(draw["seed"] != task.seed for draw in entry["draws"]):
+            stored = [draw for draw in entry["draws"] if draw["seed"] == task.seed] if same else []
+            if not stored or (stale and stored[0].get("source") != task.source()):
                 left.append(task)
         return left
 
@@ -85,6 +86,7 @@ class Kept:
             "accuracy": outcome.accuracy,
             "seconds": outcome.seconds,
             "environment": record["environments"].index(environment),
+            "source": task.source(),
         }
         if outcome.device is not None:
             draw["device"] = outcome.device
@@ -154,6 +156,7 @@ def _is_draw(draw: Any, n_environments: int) -> bool:
         and draw["seconds"] >= 0
         and 0 <= draw["environment"] < n_environments
         and _is_text(draw.get("device", ""))
+        and _is_text(draw.get("source", ""))
     )
 
 

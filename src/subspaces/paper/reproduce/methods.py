@@ -19,6 +19,7 @@ class Method:
     given: tuple[tuple[str, Any], ...] = ()  # parameters that are not defaults
     paper: str | None = None  # its name in the paper
     codes: bool = False  # self-expressive: the paper gives these methods faces without dropping components
+    reading: bool = False  # reads the paper literally: images are projected without centring them
 
     def spec(self, dim: int | None) -> Spec:
         """Description for `estimators.build`."""
@@ -28,6 +29,12 @@ class Method:
         return {"name": self.estimator, "given": given}
 
 
+def _published(key: str, name: str, setting: str, **options: Any) -> Method:
+    """An estimator with the parameters of its publication."""
+    return Method(key, f"{name} as published", f"{name}.published", given=(("setting", setting),), **options)
+
+
+READING = "FLS.paper, the paper's reading"
 LINEAR = (("affine", False),)
 AS_PUBLISHED = (("polish", False),)
 METHODS = {
@@ -37,17 +44,26 @@ METHODS = {
         Method("lbf", "LBF", "LBF", paper="LBF"),
         Method("ssc", "SSC", "SSC", paper="SSC", codes=True),
         Method("sssc", "SSSC", "SSSC", paper="SSSC", codes=True),
-        Method("fls-paper", "FLS.paper, given d", "FLS.paper", given_dim=True, paper="FLS"),
+        Method("fls-paper", f"{READING}, given d", "FLS.paper", given_dim=True, paper="FLS", reading=True),
         Method(
-            "fls-linear", "FLS.paper, linear flats, given d", "FLS.paper", given_dim=True, given=LINEAR, paper="FLS"
+            "fls-linear",
+            f"{READING}, linear flats, given d",
+            "FLS.paper",
+            given_dim=True,
+            given=LINEAR,
+            paper="FLS",
+            reading=True,
         ),
         Method("lbf-paper", "LBF as published, given d", "LBF", given_dim=True, given=AS_PUBLISHED, paper="LBF"),
+        _published("ssc-paper", "SSC", "faces", paper="SSC", codes=True),
+        _published("sssc-paper", "SSSC", "faces", paper="SSSC", codes=True),
+        *(_published(f"{name.lower()}-motions", name, "motions") for name in ("SSC", "SLBF", "LBF", "KFlats")),
         Method("kmeans", "k-means", "KMeans", given=(("n_init", 10),)),
         Method("nystroem", "Nystroem, k-means", "Nystroem + KMeans", given=(("n_components", 500),)),
         Method("spectral", "spectral clustering", "SpectralClustering", given=(("affinity", "nearest_neighbors"),)),
     )
 }
-PAPER_METHODS = ("fls", "lbf", "ssc", "sssc", "fls-paper", "fls-linear", "lbf-paper")
+PAPER_METHODS = ("fls", "lbf", "ssc", "sssc", "ssc-paper", "sssc-paper", "fls-paper", "fls-linear", "lbf-paper")
 
 
 def rough_seconds(key: str, n_rows: int, n_columns: int) -> float:
@@ -57,7 +73,13 @@ def rough_seconds(key: str, n_rows: int, n_columns: int) -> float:
         "fls": 2 + 0.06 * n_columns + 8e-4 * n_rows,
         "lbf": 0.5 + 0.06 * n_columns + 6e-6 * entries,
         "ssc": 0.2 + (3e-7 + 5e-9 * n_columns) * n_rows**2,
+        "ssc-paper": 0.2 + (3e-7 + 5e-9 * n_columns) * n_rows**2,
+        "ssc-motions": 0.2 + (3e-7 + 5e-9 * n_columns) * n_rows**2,
+        "slbf-motions": 0.5 + (2e-7 + 5e-9 * n_columns) * n_rows**2,
+        "lbf-motions": 0.3,
+        "kflats-motions": 0.3,
         "sssc": 0.5,
+        "sssc-paper": 0.5,
         "fls-paper": 0.5 + 2e-6 * entries,
         "fls-linear": 0.5 + 2e-6 * entries,
         "lbf-paper": 0.2 + 8e-7 * entries,

@@ -11,9 +11,24 @@ from typing import Any
 from subspaces.paper.reproduce.grid import Grid, Row, Shown, grids
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.notes import NOTES, PICTURES, READ, TITLE, environments
+from subspaces.paper.reproduce.provenance import estimator_source
+from subspaces.paper.reproduce.task import MEASURING
+from subspaces.paper.reproduce.theory import theory_source
 
-EXPERIMENTS = ("synthetic", "mnist", "faces", "pendigits", "beyond", "tradeoff", "robustness", "theory")
+EXPERIMENTS = (
+    "synthetic",
+    "mnist",
+    "faces",
+    "pendigits",
+    "motions",
+    "reading",
+    "beyond",
+    "tradeoff",
+    "robustness",
+    "theory",
+)
 
+OLDER = "Measured with earlier code:"
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
@@ -35,6 +50,22 @@ def read_records(folder: Path) -> dict[str, dict[str, Any]]:
     """All stored results in the folder, by experiment."""
     kept = [Kept(folder, name) for name in EXPERIMENTS]
     return {each.experiment: each.read() for each in kept if each.path.exists()}
+
+
+def older_results(records: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """At most one sentence, which begins with OLDER: experiments with results of an earlier version of the code."""
+    found = []
+    for name, record in records.items():
+        total = older = 0
+        for entry in (entry for methods in record.get("cells", {}).values() for entry in methods.values()):
+            source = estimator_source(entry["estimator"], MEASURING) if "estimator" in entry else None
+            total += len(entry["draws"])
+            older += sum(draw.get("source") != source for draw in entry["draws"])
+        if name == "theory":
+            total, older = 1, int(record.get("source") != theory_source())
+        if older:
+            found.append(name if older == total else f"{name} ({older} of {total} draws)")
+    return [f"{OLDER} {', '.join(found)}. `make numbers` measures them again."] if found else []
 
 
 def text_table(grid: Grid) -> str:
@@ -81,6 +112,7 @@ def markdown(records: Mapping[str, Mapping[str, Any]], pictures: Mapping[str, st
             lines += [f"## {title}", "", f"![{_md(title)}]({pictures[name]})", "", caption, ""]
     lines += ["## How it was measured", "", *(f"- {note}" for note in NOTES)]
     lines += [f"- {_md(line)}." for line in environments(records)]
+    lines += [f"- {_md(older)}" for older in older_results(records)]
     return "\n".join(lines) + "\n"
 
 
@@ -119,7 +151,7 @@ def html(records: Mapping[str, Mapping[str, Any]], pictures: Mapping[str, bytes]
                 f'<p><img alt="{escape(title)}" src="data:image/png;base64,{data}"></p>',
                 f"<p>{escape(caption)}</p>",
             ]
-    notes = [*NOTES, *(f"{line}." for line in environments(records))]
+    notes = [*NOTES, *(f"{line}." for line in environments(records)), *older_results(records)]
     body += ["<h2>How it was measured</h2>", "<ul>", *(f"<li>{escape(note)}</li>" for note in notes), "</ul>"]
     head = f'<meta charset="utf-8">\n<title>{escape(TITLE)}</title>\n<style>{STYLE}</style>'
     page = ["<!doctype html>", '<html lang="en">', "<head>", head, "</head>", "<body>", *body, "</body>", "</html>"]

@@ -17,13 +17,13 @@ from subspaces.paper.reproduce.task import Outcome, Task
 EXPECTED = 10.0
 
 
-def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False) -> None:
+def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, stale: bool = False) -> None:
     """Measure the tasks without a stored result: `jobs` at a time, tasks on a device one by one.
 
-    With `again`, all tasks are measured. An old result is kept until it is replaced by the new one. Progress
-    events have the name of the experiment as stage.
+    With `again`, all tasks are measured, with `stale` also those that other code measured. An old result is kept until
+    it is replaced by the new one. Progress events have the name of the experiment as stage.
     """
-    missing = list(tasks) if again else kept.missing(list(tasks))
+    missing = list(tasks) if again else kept.missing(list(tasks), stale=stale)
     if len(missing) < len(tasks):
         stored = f"{len(tasks) - len(missing)} of {len(tasks)} draws are already stored"
         progress.stage(kept.experiment, f"{kept.experiment}: {stored}")

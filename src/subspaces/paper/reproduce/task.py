@@ -8,7 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from subspaces.paper.reproduce.provenance import estimator_source
+
 Spec = Mapping[str, Any]
+# Modules that every result depends on, beside its estimator.
+MEASURING = ("subspaces.paper.reproduce.data", "subspaces.metrics.labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,10 @@ class Task:
             "estimator": self.estimator["name"],
             "parameters": parameters(self.estimator, self.n_clusters),
         }
+
+    def source(self) -> str:
+        """Hash of the code that the result depends on."""
+        return estimator_source(self.estimator["name"], MEASURING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,30 @@ from subspaces._core.errors import InputError
 from subspaces.paper import theory
 from subspaces.paper.reproduce.kept import REMEDY, Kept
 from subspaces.paper.reproduce.machine import environment
+from subspaces.paper.reproduce.provenance import source_hash
 from subspaces.paper.reproduce.task import fingerprint
 
 ARGUMENTS: dict[str, Any] = {"small": False, "random_state": 0}
 
 
-def reproduce_theory(out: Path, *, again: bool) -> None:
-    """Compute the curves, unless they are stored, and draw them."""
+def theory_source() -> str:
+    """Hash of the code that the curves depend on."""
+    return source_hash(["subspaces.paper.theory"])
+
+
+def reproduce_theory(out: Path, *, again: bool, stale: bool = False) -> None:
+    """Compute the curves, unless they are stored, and draw them; with `stale` also if other code computed them."""
     kept = Kept(out, "theory")
     record = kept.read()
     mark = fingerprint(ARGUMENTS)
-    fresh = again or record.get("fingerprint") != mark or not isinstance(record.get("curves"), dict)
+    source = theory_source()
+    other = record.get("fingerprint") != mark or (stale and record.get("source") != source)
+    fresh = again or other or not isinstance(record.get("curves"), dict)
     if fresh:
         with threadpool_limits(limits=1):
             curves = theory.curves(**ARGUMENTS)
         record |= {"arguments": ARGUMENTS, "fingerprint": mark, "environments": [environment(1)]}
-        record["curves"] = curves
+        record["curves"], record["source"] = curves, source
         kept.write(record)
     else:
         progress.stage("theory", "theory: curves are already stored")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from subspaces._core.errors import InputError
+from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.progress import advance, shown
 from subspaces._core.validation import check_option
 from subspaces.datasets import make_subspaces
@@ -202,6 +202,8 @@ def table(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _check_steps(curves: Mapping[str, Any], steps: tuple[str, ...]) -> None:
+    if not isinstance(curves, Mapping):
+        raise UserTypeError(f"curves is {type(curves).__name__}: pass the result of theory.curves.", parameter="curves")
     missing = set(steps) - set(curves)
     if missing:
         raise InputError(f"curves lacks {', '.join(sorted(missing))}: pass the result of theory.curves.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
 from subspaces.rows.formats.base import StoredTable
+from subspaces.rows.formats.keyed import text_array
 
 TEXT = "text"
 
@@ -77,10 +78,11 @@ def as_floats(column: Any) -> NDArray[np.floating[Any]]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def as_cells(values: list[Any]) -> NDArray[Any]:
+def as_cells(values: list[Any], where: str, memory_limit: int) -> NDArray[Any]:
     """Values (n,) of a column of any type as integers, or else as strings."""
-    whole = all(isinstance(value, int) for value in values)
-    return np.asarray(values if whole else ["" if value is None else str(value) for value in values])
+    if all(isinstance(value, int) for value in values):
+        return np.asarray(values)
+    return text_array(["" if value is None else str(value) for value in values], where, memory_limit)
 
 
 def _value_type(kind: Any) -> Any:

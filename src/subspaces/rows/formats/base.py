@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -98,15 +99,24 @@ class StoredTable(ABC):
     def take_into(self, out: Array, columns: Indices | None, index: Indices, memory_limit: int) -> None:
         """Fill `out` (m, q) with the rows at ascending `index` (m,)."""
 
-    def cells(self, column: int) -> NDArray[Any]:
+    def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
         """All cells (n,) of one column, of any type: true classes or names of rows."""
-        found = [piece[:, 0] for piece in self.pieces(np.asarray([column]), 0, self.n_rows, 10**9)]
+        if self.n_rows * 8 > memory_limit // HELD_SHARE:
+            raise self.too_many_cells(memory_limit)
+        found = [piece[:, 0] for piece in self.pieces(np.asarray([column]), 0, self.n_rows, memory_limit)]
         return np.concatenate(found or [np.empty(0)])
 
-    def beside(self, name: str) -> NDArray[Any] | None:
+    def too_many_cells(self, memory_limit: int) -> UnreadableError:
+        """The error for a column that is held in memory and does not fit."""
+        return UnreadableError(
+            f"{self.path} has {self.n_rows} rows, whose names or true classes do not fit into half of "
+            f"memory_limit={memory_limit / 1e9:.3g}GB: raise it, or leave them out."
+        )
+
+    def beside(self, name: str, memory_limit: int) -> NDArray[Any] | None:
         """The entries (n,) of another array of the same file; None if it has no array of this name."""
         array = None if self.arrays_in is None else self.arrays_in(self.path).get(name)
-        return None if array is None else array.entries()
+        return None if array is None else array.entries(memory_limit)
 
     def place(self, row: int) -> str:
         """Where a row is, for messages; rows count from 1, as lines of text do."""
@@ -235,7 +245,7 @@ class HeldTable(SliceTable):
         values = self.values
         return nullcontext(lambda start, stop: np.array(columns_at(values[start:stop], columns)))
 
-    def cells(self, column: int) -> NDArray[Any]:
+    def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
         return self.values[:, column]
 
 
@@ -243,7 +253,7 @@ def open_held(path: Path, options: OpenOptions, arrays_in: Callable[[Path], Mapp
     """The array `options.key` of a file of several, or the only one that can be rows."""
     arrays = arrays_in(path)
     chosen = arrays[choose_array(path, arrays, options.key)]
-    table = HeldTable(path, chosen.shape, chosen.read, options.memory_limit)
+    table = HeldTable(path, chosen.shape, partial(chosen.read, options.memory_limit), options.memory_limit)
     table.arrays_in = arrays_in
     return table
 

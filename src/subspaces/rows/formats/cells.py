@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Indices
 from subspaces.rows.columns import shown
 from subspaces.rows.formats.base import Content, WalkedTable
+from subspaces.rows.formats.keyed import text_array
 from subspaces.rows.reading import UnreadableError
 
 # Cells that stand for a missing value, in lower case.
@@ -108,8 +109,8 @@ class CellTable(WalkedTable):
                 )
             yield values
 
-    def cells(self, column: int) -> NDArray[Any]:
-        return np.asarray(self._text[column], dtype=str)
+    def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
+        return text_array(self._text[column], f"{self.path}, column {shown(self.column_names[column])},", memory_limit)
 
 
 def to_number(cell: str, *, decimal_comma: bool = False) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,12 +14,12 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
 from subspaces.rows.formats.base import OpenOptions, Reader, SliceTable
-from subspaces.rows.formats.keyed import NamedArray, choose_array
-from subspaces.rows.reading import check_file, reading, require
+from subspaces.rows.formats.keyed import NamedArray, check_safe, choose_array
+from subspaces.rows.reading import UnreadableError, check_file, reading, require
 from subspaces.rows.recut import columns_at
 
 # Exceptions of h5py for damaged files, besides OSError.
-ERRORS = (KeyError, RuntimeError, ValueError)
+ERRORS = (KeyError, MemoryError, RuntimeError, TypeError, ValueError)
 
 
 class Hdf5Table(SliceTable):
@@ -51,22 +52,34 @@ def open_table(path: Path, options: OpenOptions) -> Hdf5Table:
 
 
 def arrays_in(path: Path) -> dict[str, NamedArray]:
-    """The datasets of a file by name."""
+    """The datasets of a file by name; links, which may lead to other files, are not followed."""
     check_file(path)
     h5py = require("h5py", path)
     items: list[tuple[str, Any]] = []
-    with _opened(path) as file:
-        with reading(path, "HDF5", *ERRORS):
-            file.visititems(lambda name, item: items.append((name, item)))
-        return {
-            name: NamedArray(
-                tuple(item.shape or ()),
-                "object" if item.dtype.kind == "V" else str(item.dtype),
-                partial(_read, path, name),
-            )
-            for name, item in items
-            if isinstance(item, h5py.Dataset)
-        }
+    with _opened(path) as file, reading(path, "HDF5", *ERRORS):
+        file.visititems(lambda name, item: items.append((name, item)))
+        return {name: _named(path, name, item) for name, item in items if isinstance(item, h5py.Dataset)}
+
+
+def _named(path: Path, name: str, data: Any) -> NamedArray:
+    shape = tuple(data.shape or ())
+    kind = "object" if data.dtype.kind in "OV" else str(data.dtype)
+    return NamedArray(
+        path, name, shape, kind, math.prod(shape) * data.dtype.itemsize, partial(_load, path, name), _refusal(data)
+    )
+
+
+def _refusal(data: Any) -> str | None:
+    """Why the values of a dataset must not be read."""
+    import h5py
+
+    if data.external:
+        return "is stored in another file"
+    if data.is_virtual:
+        return "is made of datasets in other files"
+    if data.dtype.kind == "O" and h5py.check_string_dtype(data.dtype) is None:
+        return "holds references or arrays of any length"
+    return None
 
 
 @contextmanager
@@ -82,10 +95,22 @@ def _opened(path: Path) -> Iterator[Any]:
 def _dataset(path: Path, key: str) -> Iterator[Any]:
     with _opened(path) as file:
         with reading(path, "HDF5", *ERRORS):
-            data = file[key]
+            # A link in place of the dataset that was listed might lead to another file.
+            plain = isinstance(file.get(key, getlink=True), require("h5py", path).HardLink)
+            data = file[key] if plain else None
+            check_safe("is a link" if data is None else _refusal(data), f"{path}, dataset {key!r},")
         yield data
 
 
-def _read(path: Path, name: str) -> NDArray[Any]:
+def _load(path: Path, name: str, most: int) -> NDArray[Any]:
     with _dataset(path, name) as data, reading(path, "HDF5", *ERRORS):
-        return np.asarray(data[()])
+        if data.dtype.kind != "O" or not data.ndim:
+            return np.asarray(data[()])
+        # Text of any length: entries may share their content, so the file can be smaller than they are together.
+        step, room, found = max(1, most // max(1, path.stat().st_size)), most, []
+        for start in range(0, len(data), step):
+            found.append(np.asarray(data[start : start + step]))
+            room -= sum(map(len, found[-1].ravel()))
+            if room < 0:
+                raise UnreadableError(f"{path}, dataset {name!r}, holds too much text for memory_limit: raise it.")
+        return np.concatenate(found)

@@ -18,6 +18,10 @@ from subspaces.rows.formats.base import OpenOptions, StoredTable
 from subspaces.rows.reading import UnreadableError, check_file, reading
 from subspaces.rows.recut import columns_at
 
+# Formats of Pillow for the suffixes that are read. Others may start other programs, as EPS starts Ghostscript.
+PILLOW_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF")
+# An image is unpacked whole, converted and scaled: about this many bytes of memory for each pixel.
+PIXEL_BYTES = 16
 GREY = ("1", "L", "LA", "I", "F")
 ORIENTATION = 0x0112  # EXIF tag: how the camera was held
 LARGEST_SHORT = 65535.0
@@ -38,7 +42,7 @@ class ImageTable(StoredTable):
     word = "pixel"
 
     def __init__(self, paths: Sequence[Path], roots: Sequence[Path | None], options: OpenOptions, ignored: int) -> None:
-        headers = [_header(path) for path in paths]
+        headers = [_header(path, options.memory_limit) for path in paths]
         self.row_shape = _shape(paths, headers, options.image_size)
         self.path, self._paths, self._roots = paths[0], tuple(paths), tuple(roots)
         self._resize = options.image_size is not None
@@ -95,7 +99,7 @@ class ImageTable(StoredTable):
 open_table = ImageTable
 
 
-def _header(path: Path) -> _Header:
+def _header(path: Path, memory_limit: int) -> _Header:
     from PIL import Image
 
     check_file(path)
@@ -103,8 +107,13 @@ def _header(path: Path) -> _Header:
         # Refuse images that claim to be enormous; other defects show when the pixels are read.
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        with Image.open(path) as image:
+        with Image.open(path, formats=PILLOW_FORMATS) as image:
             width, height = image.size
+            if width * height * PIXEL_BYTES > memory_limit:
+                raise UnreadableError(
+                    f"{path} is {height}x{width} pixels (height x width), too large for "
+                    f"memory_limit={memory_limit / 1e9:.3g}GB: scale it down, or raise the limit."
+                )
             turned = image.getexif().get(ORIENTATION, 1) in (5, 6, 7, 8)
             size = (width, height) if turned else (height, width)
             return _Header(size, _is_grey(image), int(getattr(image, "n_frames", 1)))
@@ -115,7 +124,18 @@ def _errors() -> tuple[type[Exception], ...]:
     from PIL import Image
 
     bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
-    return (*bombs, IndexError, KeyError, OverflowError, SyntaxError, TypeError, ValueError, struct.error, zlib.error)
+    return (
+        *bombs,
+        IndexError,
+        KeyError,
+        OverflowError,
+        MemoryError,
+        SyntaxError,
+        TypeError,
+        ValueError,
+        struct.error,
+        zlib.error,
+    )
 
 
 def _is_grey(image: Any) -> bool:
@@ -147,7 +167,7 @@ def _pixels(path: Path, shape: tuple[int, ...], *, resize: bool) -> NDArray[np.f
     """Pixels of an image as numbers between 0 and 1, scaled to `shape` with `resize`."""
     from PIL import Image, ImageOps
 
-    with reading(path, "image", *_errors()), Image.open(path) as opened:
+    with reading(path, "image", *_errors()), Image.open(path, formats=PILLOW_FORMATS) as opened:
         image: Any = ImageOps.exif_transpose(opened)
         if image.mode in ("I", "F") or image.mode.startswith("I;"):
             values = np.asarray(image, np.float32)

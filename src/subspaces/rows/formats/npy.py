@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from tokenize import TokenError
@@ -14,12 +17,69 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
 from subspaces.rows.formats.base import GAP_BYTES, OpenOptions, Reader, SliceTable
+from subspaces.rows.formats.keyed import NamedArray
 from subspaces.rows.reading import UnreadableError, check_file, reading
 from subspaces.rows.recut import columns_at
 
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-# Exceptions of NumPy for damaged headers.
-ERRORS = (ValueError, SyntaxError, TypeError, TokenError)
+# Versions of the format: bytes that hold the length of the header, and how NumPy reads it. Later ones are for
+# structured arrays.
+HEADERS: dict[tuple[int, int], tuple[int, Any]] = {
+    (1, 0): (2, np.lib.format.read_array_header_1_0),
+    (2, 0): (4, np.lib.format.read_array_header_2_0),
+}
+# NumPy would read a header of any length before it refuses it.
+MOST_HEADER_BYTES = 10_000
+CHUNK_BYTES = 2**20
+# Exceptions of NumPy, and of the parser of Python that it uses, for damaged headers.
+ERRORS = (ValueError, SyntaxError, TypeError, TokenError, RecursionError, MemoryError)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the header of an .npy file says."""
+
+    shape: tuple[int, ...]
+    by_column: bool
+    dtype: np.dtype[Any]
+    offset: int  # the byte at which the values begin
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the values."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the values must not be read."""
+        return "holds Python objects (a pickle)" if self.dtype.hasobject else None
+
+
+def read_header(stream: BinaryIO, path: Path) -> Header:
+    """The header at the start of a stream; call it within `reading`."""
+    version = np.lib.format.read_magic(stream)
+    if version not in HEADERS:
+        raise UnreadableError(f"{path} has version {version} of the NPY format, which is not known: save it again.")
+    digits, parse = HEADERS[version]
+    prefix = stream.read(digits)
+    length = int.from_bytes(prefix, "little")
+    if length > MOST_HEADER_BYTES:
+        raise UnreadableError(f"{path} has a header of {length} bytes, which is too long: write it again.")
+    shape, by_column, dtype = parse(io.BytesIO(prefix + stream.read(length)))
+    return Header(shape, by_column, dtype, len(np.lib.format.magic(*version)) + digits + length)
+
+
+def read_values(stream: BinaryIO, header: Header) -> NDArray[Any]:
+    """The values that follow a header; memory is taken as they arrive, and EOFError is raised if there are fewer."""
+    values = np.empty(math.prod(header.shape), header.dtype)
+    if header.n_bytes:
+        rest = values.view(np.uint8).data
+        while rest:
+            part = stream.read(min(len(rest), CHUNK_BYTES))
+            if not part:
+                raise EOFError("it is shorter than its header says")
+            rest[: len(part)] = part
+            rest = rest[len(part) :]
+    return values.reshape(header.shape, order="F" if header.by_column else "C")
 
 
 class RawTable(SliceTable):
@@ -90,18 +150,29 @@ class RawTable(SliceTable):
 
 def open_table(path: Path, options: OpenOptions) -> RawTable:
     """The array of an .npy file."""
+    header = _header(path)
+    return RawTable(path, header.offset, header.shape, header.dtype, by_column=header.by_column)
+
+
+def array_in(path: Path) -> NamedArray:
+    """The array of an .npy file, of any shape, to be read as a whole."""
+    header = _header(path)
+
+    def load(most: int) -> NDArray[Any]:
+        with reading(path, "NPY", *ERRORS), path.open("rb") as file:
+            file.seek(header.offset)
+            return read_values(file, header)
+
+    return NamedArray(path, path.name, header.shape, str(header.dtype), header.n_bytes, load, header.refusal)
+
+
+def _header(path: Path) -> Header:
     check_file(path)
     with reading(path, "NPY", *ERRORS), path.open("rb") as file:
         if file.read(2) == b"PK":
             raise UnreadableError(f"{path} is an .npz file: give it the suffix .npz.")
         file.seek(0)
-        version = np.lib.format.read_magic(file)
-        # Later versions are for structured arrays.
-        if version not in HEADERS:
-            raise UnreadableError(f"{path} has version {version} of the NPY format, which is not known: save it again.")
-        shape, by_column, dtype = HEADERS[version](file)
-        offset = file.tell()
-    return RawTable(path, offset, shape, dtype, by_column=by_column)
+        return read_header(file, path)
 
 
 def open_memmap(x: np.memmap[Any, Any]) -> RawTable | None:

@@ -6,18 +6,19 @@ import zipfile
 import zlib
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
 from subspaces.rows.formats import npy
 from subspaces.rows.formats.base import HeldTable, OpenOptions, open_held
 from subspaces.rows.formats.keyed import NamedArray
-from subspaces.rows.reading import check_file, reading
+from subspaces.rows.reading import UnreadableError, check_file, reading
 
-# Exceptions for damaged and encrypted archives, and for arrays of objects.
+# Exceptions for damaged and encrypted archives.
 ERRORS = (*npy.ERRORS, zipfile.BadZipFile, zlib.error, KeyError, RuntimeError)
+SUFFIX = ".npy"
+MOST_ARRAYS = 10_000
 
 
 def open_table(path: Path, options: OpenOptions) -> HeldTable:
@@ -28,19 +29,22 @@ def open_table(path: Path, options: OpenOptions) -> HeldTable:
 def arrays_in(path: Path) -> dict[str, NamedArray]:
     """The arrays of a file by name."""
     check_file(path)
-    headers = {}
+    found = {}
     with reading(path, "NPZ", *ERRORS), zipfile.ZipFile(path) as archive:
-        for member in archive.namelist():
-            if member.endswith(".npy"):
-                with archive.open(member) as stream:
-                    version = np.lib.format.read_magic(stream)
-                    headers[member.removesuffix(".npy")] = npy.HEADERS.get(version, npy.HEADERS[2, 0])(stream)
-    return {
-        name: NamedArray(shape, "object" if dtype.hasobject else str(dtype), partial(_read, path, name))
-        for name, (shape, _, dtype) in headers.items()
-    }
+        members = [member for member in archive.namelist() if member.endswith(SUFFIX)]
+        if len(members) > MOST_ARRAYS:
+            raise UnreadableError(f"{path} holds {len(members)} arrays: store at most {MOST_ARRAYS} in one file.")
+        for member in members:
+            with archive.open(member) as stream:
+                header = npy.read_header(cast(Any, stream), path)
+            name = member.removesuffix(SUFFIX)
+            load = partial(_load, path, member, header)
+            found[name] = NamedArray(path, name, header.shape, str(header.dtype), header.n_bytes, load, header.refusal)
+    return found
 
 
-def _read(path: Path, name: str) -> NDArray[Any]:
-    with reading(path, "NPZ", *ERRORS), np.load(path, allow_pickle=False) as archive:
-        return archive[name]
+def _load(path: Path, member: str, header: npy.Header, most: int) -> NDArray[Any]:
+    with reading(path, "NPZ", *ERRORS), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+        if npy.read_header(cast(Any, stream), path) != header:
+            raise UnreadableError(f"{path} has changed since it was opened: open it again.")
+        return npy.read_values(cast(Any, stream), header)

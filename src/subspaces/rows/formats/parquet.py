@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Array, Indices
 from subspaces.rows.formats.arrow import ArrowTable, as_cells, as_floats
 from subspaces.rows.formats.base import OpenOptions
-from subspaces.rows.memory import BLOCK_SHARE
+from subspaces.rows.memory import BLOCK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
 
 # Bytes of a column that are read at once: fewer if many columns share the memory.
 BUFFER_BYTES = (4096, 2**16)
 # A page of each column is held unpacked besides the rows.
 BATCH_SHARE = 2 * BLOCK_SHARE
+# Cells that are read at once as Python objects, and about what each takes besides its content.
+CELL_ROWS, CELL_BYTES = 10_000, 60
 # pandas stores the index of a dataframe in columns of such names.
 INDEX_PREFIX = "__index_level_"
 
@@ -61,11 +63,18 @@ class ParquetTable(ArrowTable):
                     if place == stop:
                         break
 
-    def cells(self, column: int) -> NDArray[Any]:
-        parquet = require("pyarrow.parquet", self.path)
-        with reading(self.path, "Parquet", *_errors()):
-            table = parquet.read_table(self.path, columns=[self.names[column]])
-        return as_cells(table.column(0).to_pylist())
+    def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
+        found: list[Any] = []
+        used = self.n_rows * CELL_BYTES
+        with self._opened(np.asarray([column]), memory_limit) as file:
+            batches = file.iter_batches(CELL_ROWS, columns=[self.names[column]])
+            for batch in read_each(batches, self.path, "Parquet", *_errors()):
+                used += batch.nbytes
+                # Few stored bytes may stand for many cells.
+                if used > memory_limit // HELD_SHARE:
+                    raise self.too_many_cells(memory_limit)
+                found += batch.column(0).to_pylist()
+        return as_cells(found, f"{self.path}, column {self.names[column]!r},", memory_limit)
 
     @contextmanager
     def _opened(self, columns: Indices | None, memory_limit: int) -> Iterator[Any]:
@@ -97,7 +106,9 @@ def open_table(path: Path, options: OpenOptions) -> ParquetTable:
     """The columns of a Parquet file."""
     check_file(path)
     with _parquet_file(path, BUFFER_BYTES[1]) as file:
-        schema, n_rows = file.schema_arrow, int(file.metadata.num_rows)
+        schema, n_rows, starts = file.schema_arrow, int(file.metadata.num_rows), _group_starts(file)
+    if (np.diff(starts) < 0).any() or starts[-1] != n_rows:
+        raise UnreadableError(f"{path} is damaged: its parts have other numbers of rows than it says; write it again.")
     return ParquetTable(path, schema, n_rows)
 
 

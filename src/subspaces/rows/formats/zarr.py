@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,12 +17,20 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Indices
 from subspaces._core.errors import MissingFileError
 from subspaces.rows.formats.base import OpenOptions, Reader, SliceTable
-from subspaces.rows.formats.keyed import NamedArray, choose_array
+from subspaces.rows.formats.keyed import NamedArray, check_safe, choose_array
 from subspaces.rows.reading import UnreadableError, reading, require
 from subspaces.rows.recut import columns_at
 
 # Exceptions of Zarr and its codecs for damaged folders, besides OSError.
-ERRORS = (KeyError, RuntimeError, TypeError, ValueError)
+ERRORS = (KeyError, MemoryError, RecursionError, RuntimeError, TypeError, ValueError)
+# Codecs that turn bytes into numbers or text and nothing else; "pickle" would run code. Names of version 3 may begin
+# with "numcodecs.".
+CODECS = {"bytes", "transpose", "sharding_indexed", "vlen-utf8"}
+CODECS |= {"blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"}
+CODECS |= {"astype", "bitround", "delta", "fixedscaleoffset", "packbits", "quantize", "shuffle"}
+CODECS |= {"adler32", "crc32", "crc32c", "fletcher32"}
+# Kinds of NumPy types: numbers and text, not objects.
+KINDS = "biufcUST"
 
 
 class ZarrTable(SliceTable):
@@ -29,13 +40,12 @@ class ZarrTable(SliceTable):
 
     def __init__(self, path: Path, key: str | None, data: Any) -> None:
         # Shards are files of many chunks, of which single ones can be read.
-        where = str(path) if key is None else f"{path}, array {key!r},"
-        super().__init__(path, data.shape, data.dtype, where=where, chunks=data.chunks)
+        super().__init__(path, data.shape, data.dtype, where=_where(path, key), chunks=data.chunks)
         self.key, self.arrays_in = key, arrays_in
 
     @contextmanager
     def reader(self, columns: Indices | None) -> Iterator[Reader]:
-        data = _opened(self.path, self.key)
+        data = _array(self.path, self.key)
         if data.shape[0] != self.n_rows:
             raise self.changed()
         # Of flat rows only the chunks of the wanted columns are read.
@@ -55,12 +65,13 @@ def open_table(path: Path, options: OpenOptions) -> ZarrTable:
         raise MissingFileError(f"{path} does not exist: check the path.")
     if not path.is_dir():
         raise UnreadableError(f"{path} is not a folder, as Zarr arrays are: unpack it if it is an archive.")
+    _check_files(path)
     key = options.key
     if _is_group(_opened(path), path):
         key = choose_array(path, arrays_in(path), key)
     elif key is not None:
         raise UnreadableError(f"{path} is one array, not a group: leave out key={key!r}.")
-    return ZarrTable(path, key, _opened(path, key))
+    return ZarrTable(path, key, _array(path, key))
 
 
 def arrays_in(path: Path) -> dict[str, NamedArray]:
@@ -70,25 +81,78 @@ def arrays_in(path: Path) -> dict[str, NamedArray]:
         return {}
     with reading(path, "Zarr", *ERRORS):
         members = list(group.members(max_depth=None))
-    return {
-        name: NamedArray(tuple(item.shape), str(item.dtype), partial(_read, path, name))
-        for name, item in members
-        if not _is_group(item, path)
+    return {name: _named(path, name, item) for name, item in members if not _is_group(item, path)}
+
+
+def _named(path: Path, name: str, data: Any) -> NamedArray:
+    # A chunk is unpacked as a whole.
+    entries = max(math.prod(data.shape), math.prod(data.chunks))
+    n_bytes = entries * data.dtype.itemsize
+    return NamedArray(
+        path, name, tuple(data.shape), str(data.dtype), n_bytes, partial(_load, path, name), _refusal(data)
+    )
+
+
+def _refusal(data: Any) -> str | None:
+    """Why the chunks of an array must not be read."""
+    if data.dtype.kind not in KINDS:
+        return f"holds {data.dtype} values"
+    unknown = sorted(_codecs(data.metadata.to_dict()) - CODECS)
+    return f"is packed by {unknown[0]!r:.40}" if unknown else None
+
+
+def _codecs(metadata: Any) -> set[str]:
+    """Names of all codecs in the metadata of an array; shards have codecs of their own inside."""
+    if metadata is None:
+        return set()
+    if isinstance(metadata, list | tuple):
+        return set().union(*map(_codecs, metadata))
+    inside = {
+        name: value
+        for name, value in {**metadata, **metadata.get("configuration", {})}.items()
+        if name in ("codecs", "index_codecs", "compressor", "filters")
     }
+    found = set().union(*map(_codecs, inside.values()))
+    name = metadata.get("name", metadata.get("id"))
+    return found if name is None else {str(name).removeprefix("numcodecs."), *found}
 
 
-def _opened(path: Path, key: str | None = None) -> Any:
+def _check_files(path: Path) -> None:
+    """Refuse a store with links, which may lead to other files of the machine, or with devices and pipes."""
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            entry = Path(folder, name)
+            mode = entry.lstat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise UnreadableError(f"{entry} is not a regular file: copy the data into the folder.")
+
+
+def _opened(path: Path) -> Any:
+    """The array or group in a folder; nothing but its metadata is read."""
     zarr = require("zarr", path)
     with reading(path, "Zarr", *ERRORS):
-        stored = zarr.open(path, mode="r")
-        return stored if key is None else stored[key]
+        return zarr.open(path, mode="r")
+
+
+def _array(path: Path, key: str | None) -> Any:
+    """An array whose chunks are safe to read."""
+    stored = _opened(path)
+    if key is not None:
+        with reading(path, "Zarr", *ERRORS):
+            stored = stored[key]
+    check_safe(_refusal(stored), _where(path, key))
+    return stored
+
+
+def _where(path: Path, key: str | None) -> str:
+    return str(path) if key is None else f"{path}, array {key!r},"
 
 
 def _is_group(stored: Any, path: Path) -> bool:
     return isinstance(stored, require("zarr", path).Group)
 
 
-def _read(path: Path, name: str) -> NDArray[Any]:
-    data = _opened(path, name)
+def _load(path: Path, name: str, most: int) -> NDArray[Any]:
+    data = _array(path, name)
     with reading(path, "Zarr", *ERRORS):
         return np.asarray(data[...])

@@ -12,6 +12,8 @@ from subspaces._core.errors import InputError
 from subspaces.show.look import OUTLIER, check_has, cluster_names, label_array, looks, on_host, thin
 from subspaces.show.models import assigns_by_flats
 
+# Eigenvectors shown if an embedding has one coordinate only.
+MOST_EIGENVECTORS = 4
 # Longer legends get another column.
 LEGEND_LINES = 20
 
@@ -87,13 +89,12 @@ class EmbeddingDisplay:
         )
         rows, index = thin(X, max_points)
         found = model.predict(rows) if labels is None else label_array(labels, count_rows(X))[index]
-        table = on_host(model.transform(rows)).astype(np.float64)
         last = model.steps[-1][1] if hasattr(model, "steps") else model
-        name = "spectral embedding, coordinate" if hasattr(last, "eigenvalues_") else "transformed rows, coordinate"
-        if assigns_by_flats(last):
-            table, name = principal_components(table), "distances to flats, principal component"
+        if hasattr(model, "steps") and len(model.steps) > 1:
+            rows = model[:-1].transform(rows)
+        table, name, axis = model_coordinates(last, rows)
         chosen = chosen_components(components, table.shape[1])
-        axis_labels = [f"{name} {c + 1}" for c in chosen] + [""]
+        axis_labels = [f"{name.lower()}, {axis} {c + 1}" for c in chosen] + [""]
         display = cls(
             table[:, chosen], on_host(found), axis_labels=(axis_labels[0], axis_labels[1]), n_rows=count_rows(X)
         )
@@ -139,6 +140,23 @@ class EmbeddingDisplay:
 def count_rows(X: Any) -> int:
     """Number of rows of an array, table or list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def model_coordinates(model: Any, rows: Any) -> tuple[NDArray[np.float64], str, str]:
+    """Rows (n, p) in the coordinates of a model with `transform`: (n, c), their name, and the name of an axis.
+
+    If the embedding has one coordinate, as with two clusters, the eigenvectors themselves are used: two or more.
+    """
+    from subspaces.estimators.access import eigenvector_coordinates
+
+    table = on_host(model.transform(rows)).astype(np.float64)
+    if assigns_by_flats(model):
+        return principal_components(table), "Distances to flats", "principal component"
+    if table.shape[1] == 1:
+        vectors = eigenvector_coordinates(model, rows, MOST_EIGENVECTORS)
+        if vectors is not None and vectors.shape[1] > 1:
+            return on_host(vectors).astype(np.float64), "Spectral embedding", "eigenvector"
+    return table, "Spectral embedding" if hasattr(model, "eigenvalues_") else "Transformed rows", "coordinate"
 
 
 def principal_components(table: NDArray[np.float64]) -> NDArray[np.float64]:

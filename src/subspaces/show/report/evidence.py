@@ -1,4 +1,4 @@
-"""The evidence of a report, one box for each figure: what it measures, its value, and whether it is good."""
+"""The evidence of a report, one box for each question: its answer, what was measured, and whether it is good."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from subspaces.selection import Evidence, Verdict
-from subspaces.selection.verdict import FLAT
-from subspaces.selection.verdict_thresholds import CLEAR_GAIN, CONFIRMED, COUNT_GAIN
+from subspaces.selection.verdict import FLAT, gains
+from subspaces.selection.verdict_thresholds import COUNT_GAIN, SAME_AGREEMENT
 from subspaces.show.report.clusters import ClusterFacts
 from subspaces.show.report.subject import Subject
 from subspaces.show.report.thresholds import (
@@ -17,7 +17,6 @@ from subspaces.show.report.thresholds import (
     GOOD_AGREEMENT,
     MANY_ROWS,
     POOR_AGREEMENT,
-    SMALL_ANGLE,
 )
 from subspaces.show.report.verdict import percent
 
@@ -26,26 +25,20 @@ Box = dict[str, Any]
 
 
 def evidence_boxes(
-    subject: Subject,
-    facts: ClusterFacts,
-    verdict: Verdict,
-    *,
-    eigenvalues: dict[str, Any] | None,
-    stability: dict[str, Any] | None,
+    subject: Subject, facts: ClusterFacts, verdict: Verdict, stability: dict[str, Any] | None
 ) -> list[Box]:
-    """The figures of the verdict first, then those about rows, flats and eigenvalues."""
+    """The figures of the verdict first, then those about rows."""
+    if verdict.evidence.n_clusters < 2:
+        return []
     boxes = [
         _agreement(verdict.evidence),
         _stability(stability),
         _gain(verdict.evidence),
         _rival(verdict),
         _points(verdict),
-        _kmeans(verdict.evidence),
         _count(verdict),
         _confidence(subject),
         _separation(facts),
-        _gap(eigenvalues),
-        _angles(facts),
     ]
     return [box for box in boxes if box is not None]
 
@@ -62,7 +55,7 @@ def _agreement(e: Evidence) -> Box | None:
     if e.landmarks is None or e.n_clusters < 2:
         return None
     text = "Agreement of the clusters found with other landmarks, or with half of them: 1 is equal, 0 is chance level."
-    return _box("Agreement of landmarks", f"{e.landmarks:.2f}", _graded(e.landmarks), text)
+    return _box("Do other landmarks give the same clusters?", f"{e.landmarks:.2f}", _graded(e.landmarks), text)
 
 
 def _stability(stability: dict[str, Any] | None) -> Box | None:
@@ -74,29 +67,30 @@ def _stability(stability: dict[str, Any] | None) -> Box | None:
         f"Mean adjusted Rand index of {fits} on random subsets of the rows: 1 is equal, 0 is chance level. The lowest "
         f"is {stability['lowest']:.2f}."
     )
-    return _box("Stability over seeds", f"{mean:.2f}", _graded(mean), text)
+    return _box("Do other seeds give the same clusters?", f"{mean:.2f}", _graded(mean), text)
 
 
 def _gain(e: Evidence) -> Box | None:
     if e.gain is None or e.shuffled_gain is None:
         return None
-    more = e.gain - e.shuffled_gain
     text = (
         f"Nats a row by which {e.n_clusters} flats describe the rows more shortly than one. If columns are shuffled "
-        f"independently, it is {e.shuffled_gain:.2f}."
+        f"independently, it is {e.shuffled_gain.mean:.2f}."
     )
-    return _box("Gain over one cluster", f"{e.gain:.2f}", GOOD if more >= CLEAR_GAIN else NEUTRAL, text)
+    return _box("Are the clusters better than none?", f"{e.gain.mean:.2f}", GOOD if gains(e) else NEUTRAL, text)
 
 
 def _rival(verdict: Verdict) -> Box | None:
     e = verdict.evidence
     if e.flats is None:
         return None
-    text = f"Agreement of the clusters with the shortest description by {e.n_clusters} flats that starts at them."
+    text = f"Agreement of the clusters with the best description by {e.n_clusters} flats."
     if e.rival is not None:
-        text += f" The shortest description by other clusters is {e.rival:.2f} nats a row longer."
-    decides = verdict.structure == FLAT or e.flats >= CONFIRMED
-    return _box("Described by flats", f"{e.flats:.2f}", _graded(e.flats) if decides else NEUTRAL, text)
+        text += f" The shortest description by other clusters is {e.rival.mean:.2f} nats a row longer."
+    decides = verdict.structure == FLAT or e.flats >= SAME_AGREEMENT
+    return _box(
+        "Do flats describe the same clusters?", f"{e.flats:.2f}", _graded(e.flats) if decides else NEUTRAL, text
+    )
 
 
 def _points(verdict: Verdict) -> Box | None:
@@ -104,14 +98,13 @@ def _points(verdict: Verdict) -> Box | None:
     if e.points is None:
         return None
     text = "Agreement with spectral clustering of the graph of nearest neighbours, which finds connected clusters."
-    decides = verdict.structure != FLAT or e.points >= CONFIRMED
-    return _box("Nearest neighbours", f"{e.points:.2f}", _graded(e.points) if decides else NEUTRAL, text)
-
-
-def _kmeans(e: Evidence) -> Box | None:
-    if e.kmeans is None:
-        return None
-    return _box("Same as k-means", f"{e.kmeans:.2f}", NEUTRAL, "Agreement with k-means, which finds round clusters.")
+    decides = verdict.structure != FLAT or e.points >= SAME_AGREEMENT
+    return _box(
+        "Do nearest neighbours give the same clusters?",
+        f"{e.points:.2f}",
+        _graded(e.points) if decides else NEUTRAL,
+        text,
+    )
 
 
 def _count(verdict: Verdict) -> Box | None:
@@ -124,7 +117,7 @@ def _count(verdict: Verdict) -> Box | None:
         f"{e.other_modularity:.2f}."
     )
     level = NEUTRAL if verdict.structure == FLAT else FAIR if better else GOOD
-    return _box("Number of clusters", f"{e.modularity:.2f}", level, text)
+    return _box("Is the number of clusters right?", f"{e.modularity:.2f}", level, text)
 
 
 def _confidence(subject: Subject) -> Box | None:
@@ -133,7 +126,7 @@ def _confidence(subject: Subject) -> Box | None:
     inside = subject.labels >= 0
     doubtful = float((subject.confidence[inside] < DOUBTFUL_CONFIDENCE).mean()) if inside.any() else 0.0
     text = f"Rows with a confidence below {DOUBTFUL_CONFIDENCE}: the landmarks near them disagree about their cluster."
-    return _box("Doubtful rows", percent(doubtful), _share_level(doubtful), text)
+    return _box("How many rows are in doubt?", percent(doubtful), _share_level(doubtful), text)
 
 
 def _separation(facts: ClusterFacts) -> Box | None:
@@ -144,32 +137,13 @@ def _separation(facts: ClusterFacts) -> Box | None:
     text = "Rows that are nearer to the flat of another cluster than to their own."
     if not facts.given:
         text += " This model does not use flats: they are fitted to its clusters and describe only flat clusters well."
-    return _box("Rows nearer to another flat", percent(share), _share_level(share) if facts.given else NEUTRAL, text)
+    return _box(
+        "How many rows are nearer to another cluster?",
+        percent(share),
+        _share_level(share) if facts.given else NEUTRAL,
+        text,
+    )
 
 
 def _share_level(share: float) -> str:
     return GOOD if share <= FEW_ROWS else FAIR if share <= MANY_ROWS else POOR
-
-
-def _gap(eigenvalues: dict[str, Any] | None) -> Box | None:
-    if eigenvalues is None or eigenvalues["gap"] is None:
-        return None
-    k, at = eigenvalues["n_clusters"], eigenvalues["largest_gap_at"]
-    text = f"The drop after eigenvalue {k} is the largest, which supports {k} clusters."
-    if at != k:
-        text = (
-            f"The largest drop is after eigenvalue {at}, not {k}. If clusters touch or have several parts, gaps are "
-            "small and not informative."
-        )
-    return _box("Eigenvalue gap", f"{eigenvalues['gap']:.2g}", GOOD if at == k else NEUTRAL, text)
-
-
-def _angles(facts: ClusterFacts) -> Box | None:
-    if not np.isfinite(facts.angles).any():
-        return None
-    i, j = np.unravel_index(int(np.nanargmin(facts.angles)), facts.angles.shape)
-    angle = float(facts.angles[i, j])
-    text = f"Between clusters {min(i, j)} and {max(i, j)}, the pair with the most similar directions."
-    if angle < SMALL_ANGLE:
-        text += " They are separated only by their positions, or by few of their directions."
-    return _box("Smallest angle", f"{angle:.0f}°", NEUTRAL, text)

@@ -11,20 +11,23 @@ from scipy.spatial.distance import squareform
 
 from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_directions
-from subspaces.show.look import on_host
-from subspaces.show.models import assigns_by_flats
-from subspaces.show.plots.embedding import principal_components
+from subspaces.show.plots.embedding import model_coordinates
 from subspaces.show.report.clusters import ClusterFacts
+from subspaces.show.report.columns import ColumnFacts
 from subspaces.show.report.plain import number, numbers
 from subspaces.show.report.subject import Subject
 
 # Small clusters keep at least this many points.
 LEAST_POINTS = 20
-# Coordinates to choose from, and columns shown for each point.
+# Coordinates to choose from, clusters to whose flats distances are shown, and columns shown for each point.
 MOST_AXES = 10
+MOST_FLATS = 10
 SHOWN_COLUMNS = 6
-# Coordinates are integers from 0 to this, finer than the resolution of a screen.
+# Rows of at most this many columns are first shown as they are.
+FEW_COLUMNS = 3
+# Coordinates are integers from 0 to this, finer than the resolution of a screen; distances are coarser.
 GRID = 9999
+COARSE_GRID = 999
 # With more clusters, the ring is the first view.
 FEW_CLUSTERS = 4
 # In the ring, the weight of a cluster is this power of the inverse distance to its flat.
@@ -33,20 +36,27 @@ NEARNESS_POWER = 4
 DIRECTION_ROWS = 1000
 
 
-def scatter(subject: Subject, facts: ClusterFacts, most: int, rng: np.random.RandomState) -> dict[str, Any]:
-    """At most `most` rows in several coordinate systems, and the details shown for each."""
-    index = drawn_rows(subject.labels, most, rng)
+def scatter(
+    subject: Subject,
+    facts: ClusterFacts,
+    columns: ColumnFacts | None,
+    index: NDArray[np.intp],
+    *,
+    are_flat: bool,
+) -> dict[str, Any]:
+    """The rows `index` (m,) in several coordinate systems, and the details shown for each."""
     confidence = subject.confidence
-    columns = [] if subject.pictures is not None else list(range(min(SHOWN_COLUMNS, subject.values.shape[1])))
+    shown = [] if columns is None else columns.telling_together(SHOWN_COLUMNS).tolist()
     return {
         "n_rows": subject.n_rows,
         "rows": subject.row_numbers[index].tolist(),
         "labels": subject.labels[index].tolist(),
         "names": None if subject.row_names is None else [subject.row_names[i] for i in index],
         "confidence": None if confidence is None else numbers(confidence[index], 3),
-        "views": views(subject, facts, index),
-        "columns": [subject.columns[j] for j in columns],
-        "values": [numbers(row, 4) for row in subject.values[index, : len(columns)]] if columns else [],
+        "scores": numbers(facts.scores[index], 3),
+        "views": views(subject, facts, index, are_flat=are_flat),
+        "columns": [subject.columns[j] for j in shown],
+        "values": [numbers(row, 4) for row in subject.values[np.ix_(index, shown)]] if shown else [],
         "images": None if subject.pictures is None else subject.pictures.sheet(index.tolist()),
     }
 
@@ -69,30 +79,65 @@ def drawn_rows(labels: NDArray[np.int64], most: int, rng: np.random.RandomState)
     return np.sort(chosen)
 
 
-def views(subject: Subject, facts: ClusterFacts, index: NDArray[np.intp]) -> list[dict[str, Any]]:
-    """The views to choose from: the coordinates of the model, principal components, and the ring of clusters."""
+def views(
+    subject: Subject, facts: ClusterFacts, index: NDArray[np.intp], *, are_flat: bool = False
+) -> list[dict[str, Any]]:
+    """The views to choose from, the most useful first: each has at least two coordinates."""
     model, rows = subject.model, subject.x[index]
     found = []
     if hasattr(model, "transform"):
-        table = on_host(model.transform(rows)).astype(np.float64)
-        name, axis = "Spectral embedding", "coordinate"
-        if assigns_by_flats(model):
-            table, name, axis = principal_components(table), "Distances to the flats", "principal component"
-        elif not hasattr(model, "eigenvalues_"):
-            name = "Transformed rows"
-        note = "Rows close to each other are similar to the model; further coordinates separate further clusters."
-        found.append(_view(name, axis, note, table))
+        table, name, axis = model_coordinates(model, rows)
+        if table.shape[1] > 1:
+            note = "Rows close to each other are similar to the model; further coordinates separate further clusters."
+            found.append(_view(name, _names(axis, table), note, table))
+    components = _components(rows)
+    note = "Directions of largest variance; clusters that overlap here can be separated in other directions."
+    original = _view("Principal components", _names("principal component", components), note, components)
+    if components.shape[1] == 1:
+        numbered = np.column_stack([components, subject.row_numbers[index]])
+        original = _view("Rows in order", ["value", "number of the row"], "The only column of the rows.", numbered)
+    found.append(original)
+    count = int((subject.sizes > 0).sum())
+    if count < 2:
+        return found
+    distances = _distances(subject, facts, rows)
+    if rows.shape[1] <= FEW_COLUMNS:
+        found = [original, *(view for view in found if view is not original)]
+    if count == 2:
+        return [distances, *found] if are_flat else [*found, distances]
+    # Two coordinates separate at most a few clusters; the ring shows all of them.
+    ring = _ring(subject, facts, rows)
+    return [ring, *found, distances] if count > FEW_CLUSTERS else [*found, distances, ring]
+
+
+def _names(axis: str, table: NDArray[Any]) -> list[str]:
+    return [f"{axis} {number + 1}" for number in range(min(MOST_AXES, table.shape[1]))]
+
+
+def _components(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Leading principal components (m, c) of rows (m, p)."""
     mean = rows.mean(axis=0, dtype=np.float64)
     some = rows[:: max(1, len(rows) // DIRECTION_ROWS)] if rows.shape[1] > DIRECTION_ROWS else rows
     count = min(MOST_AXES, rows.shape[1], max(1, len(some) - 1))
-    directions = principal_directions(some, mean, count)
-    note = "Directions of largest variance; clusters that overlap here can be separated in other directions."
-    found.append(_view("Original rows", "principal component", note, (rows - mean) @ directions))
-    if (subject.sizes > 0).sum() < 3:
-        return found
-    # Two coordinates separate at most a few clusters; the ring shows all of them.
-    ring = _ring(subject, facts, rows)
-    return [ring, *found] if (subject.sizes > 0).sum() > FEW_CLUSTERS else [*found, ring]
+    return np.asarray((rows - mean) @ principal_directions(some, mean, count), np.float64)
+
+
+def _distances(subject: Subject, facts: ClusterFacts, rows: NDArray[Any]) -> dict[str, Any]:
+    """Distances to the flats of the largest clusters, those of the two that are nearest to each other first."""
+    used = np.flatnonzero(subject.sizes)
+    largest = np.sort(used[np.argsort(-subject.sizes[used], kind="stable")[:MOST_FLATS]])
+    apart = (facts.between + facts.between.T)[np.ix_(largest, largest)]
+    np.fill_diagonal(apart, np.inf)
+    pair = np.unravel_index(int(np.nanargmin(apart)), apart.shape)
+    order = [*sorted(int(i) for i in pair), *(i for i in range(len(largest)) if i not in pair)]
+    clusters = largest[order]
+    note = (
+        "Each axis is the distance to the flat of a cluster. Rows of a cluster are near one axis of the picture; rows "
+        "that are far from both axes belong to neither."
+    )
+    table = facts.distances(rows)[:, clusters].astype(np.float64)
+    names = [f"distance to cluster {k}" for k in clusters]
+    return _view("Distances to two flats", names, note, table, low=0.0, high=table.max(), grid=COARSE_GRID)
 
 
 def _ring(subject: Subject, facts: ClusterFacts, rows: NDArray[Any]) -> dict[str, Any]:
@@ -107,17 +152,24 @@ def _ring(subject: Subject, facts: ClusterFacts, rows: NDArray[Any]) -> dict[str
     weights = (table.min(axis=1, keepdims=True) / table) ** NEARNESS_POWER
     points = weights @ anchors / weights.sum(axis=1, keepdims=True)
     note = "Rows near the number of a cluster are close to its flat only; rows further inside lie between flats."
-    view = _view("Between clusters", "position", note, points, low=-1.06, high=1.06)
+    view = _view("Between clusters", ["position", "position"], note, points, low=-1.06, high=1.06)
     places = (anchors * 1.03 + 1.06) / 2.12
     return view | {"anchors": [[number(x, 4), number(y, 4), int(k)] for (x, y), k in zip(places, used, strict=True)]}
 
 
 def _view(
-    name: str, axis: str, note: str, table: NDArray[np.float64], *, low: Any = None, high: Any = None
+    name: str,
+    axes: list[str],
+    note: str,
+    table: NDArray[np.float64],
+    *,
+    low: Any = None,
+    high: Any = None,
+    grid: int = GRID,
 ) -> dict[str, Any]:
     """Coordinates (m, c) as integers, scaled from [low, high] or from their own range."""
-    table = np.nan_to_num(table[:, :MOST_AXES])
+    table = np.nan_to_num(table[:, : len(axes)])
     low = table.min(axis=0) if low is None else low
     high = table.max(axis=0) if high is None else high
-    whole = np.round(GRID * (table - low) / np.where(high > low, high - low, 1)).astype(int)
-    return {"name": name, "axis": axis, "note": note, "grid": GRID, "points": whole.T.tolist(), "anchors": None}
+    whole = np.round(grid * (table - low) / np.where(high > low, high - low, 1)).astype(int)
+    return {"name": name, "axes": axes, "note": note, "grid": grid, "points": whole.T.tolist(), "anchors": None}

@@ -13,6 +13,7 @@ from typing import Any
 from subspaces._core.drawing import COLORS, GREY
 from subspaces._core.errors import FileInTheWayError
 from subspaces._core.files import write_whole
+from subspaces.selection.record_words import table_html
 from subspaces.show.report.plain import to_json
 
 # In order of dependence.
@@ -23,11 +24,15 @@ SCRIPTS = (
     "table.js",
     "axes.js",
     "eigenvalues.js",
-    "scatter.js",
     "heatmap.js",
     "residuals.js",
     "examples.js",
+    "profile.js",
+    "selection.js",
+    "scatter.js",
+    "beside.js",
     "sections.js",
+    "details.js",
     "main.js",
 )
 # Replacements of dark colours in dark mode.
@@ -62,7 +67,7 @@ SURFACE = {
 class Report:
     """Report on a clustering: its content as `data`, a dict that `json.dumps` accepts, and the HTML page.
 
-    Returned by `describe`.
+    Returned by `describe`. Notebooks show a short version.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -83,8 +88,9 @@ class Report:
             policy=_policy(style, script),
             title=escape(self.data["title"]),
             level=escape(verdict["level"]),
-            trust=escape(verdict["trust"]),
+            trust=escape(verdict["badge"]),
             verdict=escape(verdict["text"]),
+            meaning=escape(verdict["meaning"]),
             reasons=_items(verdict["reasons"]),
             advice=_items([f"Try {each}" for each in verdict["advice"]]),
             warnings=_items(self.data["warnings"]),
@@ -99,6 +105,23 @@ class Report:
         if path.exists() and not overwrite:
             raise FileInTheWayError(f"{path} exists: choose another name or pass overwrite=True")
         write_whole(path, self.to_html())
+
+    def _repr_html_(self) -> str:
+        """A short version for notebooks: the verdict, and what makes each cluster different."""
+        verdict, images = self.data["verdict"], self.data["summary"]["images"]
+        words = {each["cluster"]: each.get("words", "") for each in self.data["profiles"]}
+        heads = ["cluster", "rows", "share", *([] if images else ["what makes it different"])]
+        rows = [
+            [str(line["cluster"]), f"{line['size']:,}", f"{line['share']:.1%}"]
+            + ([] if images else [words.get(line["cluster"], "")])
+            for line in self.data["clusters"]
+        ]
+        reasons = _items([*verdict["reasons"], *(f"Try {each}" for each in verdict["advice"]), *self.data["warnings"]])
+        return (
+            f"<p><strong>{escape(self.data['title'])}</strong></p>"
+            f"<p>{escape(verdict['text'])} {escape(verdict['meaning'])}</p><ul>{reasons}</ul>"
+            f'{table_html(heads, rows)}<p><code>report.save("report.html")</code> writes the whole page.</p>'
+        )
 
 
 def _items(texts: list[str]) -> str:

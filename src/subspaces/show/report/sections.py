@@ -11,14 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subspaces._core.validation import check_integer
+from subspaces.selection.verdict import FLAT
 from subspaces.show.look import on_host
 from subspaces.show.plots.eigengap import EigengapDisplay
+from subspaces.show.report.beside import kmeans_beside
 from subspaces.show.report.clusters import angle_map, cluster_facts, cluster_table, residual_boxes
+from subspaces.show.report.columns import column_facts
 from subspaces.show.report.evidence import evidence_boxes
 from subspaces.show.report.examples import examples
 from subspaces.show.report.landmarks import landmarks
 from subspaces.show.report.plain import name_text, number, numbers
-from subspaces.show.report.points import scatter
+from subspaces.show.report.points import drawn_rows, scatter
+from subspaces.show.report.profile import profiles
 from subspaces.show.report.report import Report
 from subspaces.show.report.stability import stability
 from subspaces.show.report.subject import Run, Subject, make_subject
@@ -45,7 +49,7 @@ def describe(
     image_shape: tuple[int, ...] | None = None,
     images: ArrayLike | None = None,
     run: Run | None = None,
-    n_stability: int = 3,
+    n_stability: int | None = None,
     max_points: int = 4000,
     random_state: int = 0,
 ) -> Report:
@@ -78,9 +82,9 @@ def describe(
         Images of the rows, if they are not in X or `values`.
     run : Run, default=None
         How the clustering was computed.
-    n_stability : int, default=3
-        Number of refits with another seed, on random subsets of at most 10,000 rows; 0 for none. No further refit
-        starts after one minute.
+    n_stability : int, default=None
+        Number of refits with another seed, on random subsets of at most 10,000 rows; 0 for none. By default up to 3,
+        as long as they take no more time than the fit. No further refit starts after one minute.
     max_points : int, default=4000
         Largest number of points in the scatter plot.
     random_state : int, default=0
@@ -101,7 +105,8 @@ def describe(
     >>> page.data["verdict"]["trust"]
     'reliable'
     """
-    check_integer("n_stability", n_stability, low=0)
+    if n_stability is not None:
+        check_integer("n_stability", n_stability, low=0)
     with warnings.catch_warnings():
         # The report uses plain arrays, but the model may have been fitted to a table with column names.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -121,33 +126,45 @@ def describe(
         return _report(subject, run or Run(), n_stability, max_points, random_state)
 
 
-def _report(subject: Subject, run: Run, n_stability: int, max_points: int, random_state: int) -> Report:
+def _report(subject: Subject, run: Run, n_stability: int | None, max_points: int, random_state: int) -> Report:
     facts = cluster_facts(subject)
-    eigenvalues = _eigenvalues(subject)
-    refits, kept = stability(subject, n_stability, random_state)
+    refits, kept = stability(subject, n_stability, random_state, run.fit_seconds)
     compared = truth_table(subject)
     verdict = verdict_on(subject, refits, random_state)
+    columns = None if subject.pictures is not None else column_facts(subject)
+    drawn = drawn_rows(subject.labels, max_points, np.random.RandomState(random_state))
     return Report(
         {
             "title": name_text(run.title, 200) or f"Clusters found by {type(subject.model).__name__}",
             "summary": _summary(subject),
             "verdict": verdict_data(verdict, compared),
-            "warnings": [name_text(each, LONG_TEXT) for each in run.warnings] + own_warnings(subject, refits),
-            "evidence": evidence_boxes(subject, facts, verdict, eigenvalues=eigenvalues, stability=refits),
+            "warnings": _warnings(run, own_warnings(subject, refits)),
+            "evidence": evidence_boxes(subject, facts, verdict, refits),
             "clusters": cluster_table(subject, facts, kept),
-            "eigenvalues": eigenvalues,
-            "scatter": scatter(subject, facts, max_points, np.random.RandomState(random_state)),
+            "profiles": profiles(subject, columns),
+            "kmeans": kmeans_beside(subject, drawn, random_state),
+            "eigenvalues": _eigenvalues(subject),
+            "scatter": scatter(subject, facts, columns, drawn, are_flat=verdict.structure == FLAT),
             "angles": angle_map(subject, facts),
             "residuals": residual_boxes(subject, facts),
-            "examples": examples(subject, facts),
+            "examples": examples(subject, facts, columns),
             "landmarks": landmarks(subject),
             "stability": refits,
             "choice": _choice(subject.model),
+            "answer": subject.model.choice_.answer if hasattr(subject.model, "choice_") else "",
             "truth": compared,
             "run": _run(subject.model, run),
             "citation": CITATION,
         }
     )
+
+
+def _warnings(run: Run, own: list[str]) -> list[str]:
+    """Warnings of the run, then those of the report that say something else."""
+    given = [name_text(each, LONG_TEXT) for each in run.warnings]
+    # The remedy after the colon has other words on the command line than in Python.
+    said = {each.split(": ")[0].lower() for each in given}
+    return given + [name_text(each, LONG_TEXT) for each in own if each.split(": ")[0].lower() not in said]
 
 
 def _summary(subject: Subject) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from typing import Any
@@ -23,41 +24,39 @@ SAMPLE_ROWS = 10_000
 SQUARE_ROWS = 2_000
 # No further refit starts after this time.
 MOST_SECONDS = 60.0
+# Refits if their number is not given, as long as they take no more time than the fit.
+MOST_REFITS = 3
 
 
-def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] | None, NDArray[np.float64] | None]:
+def stability(
+    subject: Subject, count: int | None, seed: int, fit_seconds: float | None = None
+) -> tuple[dict[str, Any] | None, NDArray[np.float64] | None]:
     """Agreement of refits with the labels, and the share (K,) of each cluster that stays together in them.
 
-    Both are None if `count` is zero or the model has no `random_state`.
+    If `count` is None, the refits together take no longer than the fit, which took `fit_seconds`. Both results are None
+    if `count` is zero or the model has no `random_state`.
     """
     if count == 0 or "random_state" not in subject.model.get_params():
         return None, None
     fits: list[dict[str, Any]] = []
     kept = []
     began = time.perf_counter()
-    for other in _seeds(subject.model, count, seed):
-        if fits and time.perf_counter() - began > MOST_SECONDS:
+    most = MOST_SECONDS
+    for other in _seeds(subject.model, MOST_REFITS if count is None else count, seed):
+        spent = time.perf_counter() - began
+        # The next refit takes about as long as those before it.
+        ahead = spent / len(fits) if fits and count is None else 0.0
+        if fits and spent + ahead > most:
             break
         index = _other_rows(subject, np.random.RandomState(other))
-        labels = subject.labels[index]
-        start = time.perf_counter()
-        try:
-            found, warned = _refit(subject.model, subject.x[index], other)
-        except (ValueError, RuntimeError, MemoryError) as error:
-            fits.append({"seed": other, "failed": name_text(error, 300)})
-            continue
-        entry: dict[str, Any] = {
-            "seed": other,
-            "rows": len(index),
-            "clusters": len(cluster_names(found)),
-            "seconds": number(time.perf_counter() - start, 3),
-            "warned": warned,
-        }
-        if (labels != OUTLIER).any():
-            entry["adjusted_rand"] = number(adjusted_rand(labels, found), 4)
-            entry["accuracy"] = number(clustering_accuracy(labels, found), 4)
-            kept.append(_kept_shares(labels, match_labels(labels, found) == labels, subject.n_clusters))
+        entry, shares = _attempt(subject, index, other)
         fits.append(entry)
+        if shares is not None:
+            kept.append(shares)
+        if count is None and len(fits) == 1:
+            most = min(
+                MOST_SECONDS, _time_of_fit(subject.n_rows / len(index), time.perf_counter() - began, fit_seconds)
+            )
     scores = [fit["adjusted_rand"] for fit in fits if fit.get("adjusted_rand") is not None]
     summary = {
         "asked": count,
@@ -66,6 +65,34 @@ def stability(subject: Subject, count: int, seed: int) -> tuple[dict[str, Any] |
         "lowest": number(np.min(scores), 4) if scores else None,
     }
     return summary, _mean_known(kept) if kept else None
+
+
+def _time_of_fit(ratio: float, refit_seconds: float, fit_seconds: float | None) -> float:
+    """Seconds of the fit; if unknown, an estimate from a refit of a share 1 / `ratio` of its rows."""
+    # Decisions take a constant time, so that the time of a fit grows more slowly than its rows.
+    return refit_seconds * math.sqrt(ratio) if fit_seconds is None else fit_seconds
+
+
+def _attempt(subject: Subject, index: NDArray[np.intp], seed: int) -> tuple[dict[str, Any], NDArray[np.float64] | None]:
+    """A refit of the rows `index`: what the page shows of it, and the share (K,) of each cluster that it keeps."""
+    labels = subject.labels[index]
+    start = time.perf_counter()
+    try:
+        found, warned = _refit(subject.model, subject.x[index], seed)
+    except (ValueError, RuntimeError, MemoryError) as error:
+        return {"seed": seed, "failed": name_text(error, 300)}, None
+    entry: dict[str, Any] = {
+        "seed": seed,
+        "rows": len(index),
+        "clusters": len(cluster_names(found)),
+        "seconds": number(time.perf_counter() - start, 3),
+        "warned": warned,
+    }
+    if not (labels != OUTLIER).any():
+        return entry, None
+    entry["adjusted_rand"] = number(adjusted_rand(labels, found), 4)
+    entry["accuracy"] = number(clustering_accuracy(labels, found), 4)
+    return entry, _kept_shares(labels, match_labels(labels, found) == labels, subject.n_clusters)
 
 
 def _other_rows(subject: Subject, rng: np.random.RandomState) -> NDArray[np.intp]:

@@ -23,6 +23,7 @@ class Run:
     title: str = ""
     command: str = ""
     seed: int | None = None
+    fit_seconds: float | None = None
     stages: tuple[tuple[str, float], ...] = ()  # name and seconds of each stage
     peak_memory: int | None = None  # bytes
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from subspaces.rows.unusual import dominant_columns, row_numbers
 from subspaces.selection import Verdict, gather, judge
 from subspaces.selection.verdict import DOUBTFUL, RELIABLE, UNCONFIRMED, UNRELIABLE
 from subspaces.selection.verdict_thresholds import SMALL_CLUSTER
@@ -45,11 +46,14 @@ def _are_own(subject: Subject) -> bool:
 def verdict_data(verdict: Verdict, truth: dict[str, Any] | None) -> dict[str, Any]:
     """The verdict for the page; known classes add a sentence, but do not change it."""
     text = verdict.headline
-    if truth is not None:
+    if truth is not None and verdict.evidence.n_clusters > 1:
         accuracy = truth["scores"][0]["value"]
         only = "only " if accuracy < GOOD_AGREEMENT else ""
         text += f" They match the {truth['n_classes']} known classes for {only}{percent(accuracy)} of the rows."
-    return {**verdict.to_dict(), "level": LEVELS[verdict.trust], "text": text}
+    alone = verdict.evidence.n_clusters < 2
+    badge = "no clusters" if alone else verdict.trust
+    shown = {"level": "fair" if alone else LEVELS[verdict.trust], "badge": badge, "text": text}
+    return {**verdict.to_dict(), **shown, "meaning": verdict.meaning}
 
 
 def own_warnings(subject: Subject, stability: dict[str, Any] | None) -> list[str]:
@@ -64,9 +68,22 @@ def own_warnings(subject: Subject, stability: dict[str, Any] | None) -> list[str
     outliers = float((subject.labels < 0).mean())
     if outliers > MANY_ROWS:
         found.append(f"{percent(outliers)} of the rows are labelled as outliers and are in no cluster.")
+    found += _unusual(subject)
     if stability and stability["mean"] is not None and stability["mean"] < GOOD_AGREEMENT:
         found.append(f"Fits with other seeds give other clusters (adjusted Rand index {stability['mean']:.2f}).")
     return found
+
+
+def _unusual(subject: Subject) -> list[str]:
+    """Columns that number the rows, and those that dominate distances unless the model was to decide on that."""
+    if subject.pictures is not None or subject.values is not subject.x:
+        return []
+    found = [f"column {name!r} numbers the rows: leave it out" for name in row_numbers(subject.x, subject.columns)]
+    decided = getattr(subject.model, "standardise_", False) or getattr(subject.model, "standardise", None) is False
+    dominant = dominant_columns(subject.x.var(axis=0, dtype=np.float64))
+    if dominant is not None and not decided:
+        found.append(f"{dominant.sentence(subject.columns)}: standardise the columns, unless all have the same unit")
+    return [f"{each[0].upper()}{each[1:]}." for each in found]
 
 
 def _clusters(which: Any, verb: str = "is", verbs: str = "are") -> str:

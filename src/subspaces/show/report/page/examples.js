@@ -12,9 +12,8 @@ function facts(row) {
 function imageCard(entry, size) {
   const strip = (rows) => el("div", { class: "strip" }, rows.map((row) => tipped(el("img", { src: row.image, alt: rowName(row), tabindex: 0 }), () => [el("strong", null, rowName(row)), facts(row)])));
   const lines = KINDS.filter(([kind]) => entry[kind] && entry[kind].length).map(([kind, name]) => [el("span", null, name), strip(entry[kind])]);
-  const mean = [el("span", null, "Mean"), el("div", { class: "strip" }, el("img", { src: entry.mean, alt: `Mean of ${clusterName(entry.cluster)}` }))];
   return el("div", { class: "card" }, el("h3", null, swatch(entry.cluster), capital(clusterName(entry.cluster)), el("span", { class: "quiet" }, plural(size, "row"))),
-    el("div", { class: "strips" }, mean, lines));
+    el("div", { class: "strips" }, lines));
 }
 
 function valueCard(entry, size, open) {
@@ -26,12 +25,10 @@ function valueCard(entry, size, open) {
     ...(withConfidence ? [{ name: "Confidence", cell: (row) => fixed(row.confidence) }] : []),
     { name: "To own flat", cell: (row) => decimal(row.own) },
     { name: "To nearest other flat", cell: (row) => (row.nearest === null ? MISSING : `${decimal(row.other)} (${row.nearest})`) },
-    ...entry.columns.map((column, j) => ({ name: column.name, cell: (row) => cellValue(row.values[j]) })),
+    ...entry.columns.map((column, j) => ({ name: column.name, long: true, cell: (row) => cellValue(row.values[j]) })),
   ];
   const body = table(columns, rows, { label: `Rows of ${clusterName(entry.cluster)}` });
   const means = (name, key) => el("tr", { class: "mean" }, el("td", { colspan: withConfidence ? 5 : 4 }, name), entry.columns.map((column) => el("td", null, decimal(column[key]))));
   body.querySelector("tbody").append(means(`Mean of ${clusterName(entry.cluster)}`, "mean"), means("Mean of all rows", "all"));
   return el("details", { class: "card", open }, el("summary", null, swatch(entry.cluster), capital(clusterName(entry.cluster)), el("span", { class: "quiet" }, plural(size, "row"))), body);
 }
-
-const capital = (words) => words[0].toUpperCase() + words.slice(1);

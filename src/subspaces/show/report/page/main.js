@@ -13,17 +13,23 @@ function theme() {
 }
 
 function summary({ summary: facts }) {
-  const parts = [facts.model, plural(facts.n_rows, "row"), facts.images ? null : plural(facts.n_columns, "column"), plural(facts.n_clusters, "cluster"), facts.n_outliers ? plural(facts.n_outliers, "outlier") : null];
+  const parts = [facts.model, plural(facts.n_rows, "row"), facts.images ? null : plural(facts.n_columns, "column"), facts.n_clusters > 1 ? plural(facts.n_clusters, "cluster") : "no clusters", facts.n_outliers ? plural(facts.n_outliers, "outlier") : null];
   document.getElementById("summary").textContent = parts.filter(Boolean).join(" · ");
+}
+
+function section({ id, title, read, body }, heading = "h2") {
+  return el("section", { id, "aria-labelledby": `${id}-title` }, el(heading, { id: `${id}-title` }, title), el("p", { class: "read" }, read), body);
 }
 
 function build() {
   const main = document.getElementById("main");
-  const sections = [evidence, spectrum, embedding, clusterTable, angles, distances, exampleRows, landmarks, seeds, choices, classes, making].map((make) => make(data)).filter(Boolean);
-  main.append(el("nav", { "aria-label": "Contents" }, sections.map(({ id, title }) => el("a", { href: `#${id}` }, title))));
-  for (const { id, title, read, body } of sections) {
-    main.append(el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), el("p", { class: "read" }, read), body));
-  }
+  const made = (list) => list.map((make) => make(data)).filter(Boolean);
+  const first = made([clusterSection, embedding, evidence, beside, classes, exampleRows]);
+  const details = made([clusterNumbers, distances, angles, seeds, landmarks, choices, spectrum, making]);
+  const rest = { id: "details", title: "Methods and details" };
+  main.append(el("nav", { "aria-label": "Contents" }, [...first, rest].map(({ id, title }) => el("a", { href: `#${id}` }, title))));
+  for (const each of first) main.append(section(each));
+  main.append(section({ ...rest, read: "How the clusters were computed, for a methods section or to repeat the run.", body: details.map((each) => section(each, "h3")) }));
   for (const draw of later) draw();
   document.getElementById("footer").textContent = "This page works offline and sends no data.";
 }

@@ -13,7 +13,13 @@ function decimal(value, digits = 3, exact = true) {
   return value.toLocaleString("en-GB", { maximumFractionDigits: places, minimumFractionDigits: exact ? places : 0 }).replace("-", "−");
 }
 
-const fixed = (value, places = 2) => (value === null || value === undefined ? MISSING : value.toFixed(places));
+const fixed = (value, places = 2) => (value === null || value === undefined ? MISSING : value.toFixed(places).replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
+// A value with as many decimals as matter for values that differ by `span`.
+function near(value, span) {
+  if (value === null || value === undefined || !(span > 1e-4) || Math.abs(value) >= 1e6) return decimal(value);
+  const places = Math.max(0, 1 - Math.floor(Math.log10(span)));
+  return value.toLocaleString("en-GB", { maximumFractionDigits: places, minimumFractionDigits: places }).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
+}
 const percent = (value, places = 1) => (value === null || value === undefined ? MISSING : `${(100 * value).toFixed(places)}\u00a0%`);
 const degrees = (value) => (value === null || value === undefined ? MISSING : `${value.toFixed(1)}°`);
 
@@ -45,3 +51,4 @@ function shown(value) {
 
 const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 const spaced = (name) => name.replaceAll("_", " ");
+const capital = (words) => words[0].toUpperCase() + words.slice(1);

@@ -1,17 +1,20 @@
-// Interactive scatter plot with one SVG path per cluster: hide clusters, inspect rows, pan and zoom.
+// Interactive scatter plot with one SVG path per cluster: hide clusters, inspect and select rows, pan and zoom.
 const MARGIN = 14;
 const HOVER_REACH = 14;
 const PRESS_REACH = 18;
 const MOST_ZOOM = 40;
 
-const firstAxes = (view) => [0, Math.min(1, view.points.length - 1)];
+// A shorter movement of the pointer is a click.
+const LEAST_MOVE = 5;
 
 class Scatter {
   constructor(data) {
     this.data = data;
     this.clusters = [...new Set(data.labels)].sort((a, b) => (a === OUTLIER) - (b === OUTLIER) || a - b);
     this.hidden = new Set();
-    this.state = { view: 0, axes: firstAxes(data.views[0]), zoom: 1, x: 0.5, y: 0.5, current: -1 };
+    this.state = { view: 0, axes: [0, 1], zoom: 1, x: 0.5, y: 0.5, current: -1, lasso: false };
+    this.selected = new Set();
+    this.selection = el("div", { class: "selection", hidden: true, "aria-live": "polite" });
     this.frame = el("div", { class: "scatter" });
     this.status = el("p", { class: "small quiet", "aria-live": "polite" });
     this.sheet = data.images && Object.assign(new Image(), { src: data.images.source });
@@ -22,16 +25,14 @@ class Scatter {
     return this.data.views[this.state.view];
   }
 
-  // Position of row i, from 0 to 1. With one coordinate, rows are spread vertically by the golden ratio.
+  // Position of row i, from 0 to 1.
   place(i, axis) {
     const { points, grid } = this.view;
-    if (axis === 1 && points.length === 1) return (i * 0.6180339887) % 1;
     return points[this.state.axes[axis]][i] / grid;
   }
 
   axisName(axis) {
-    if (this.view.anchors) return "position between clusters";
-    return this.view.points.length === 1 && axis === 1 ? "spread (no meaning)" : `${this.view.axis} ${this.state.axes[axis] + 1}`;
+    return this.view.anchors ? "position between clusters" : this.view.axes[this.state.axes[axis]];
   }
 
   // Scales from positions to pixels.
@@ -54,10 +55,12 @@ class Scatter {
     });
     const nodes = [...this.clusters].reverse().map((cluster) => this.clusterPath(cluster, paths.get(cluster).join("")));
     const ring = svg("circle", { class: "ring off", r: size + 4 });
-    const node = picture(width, height, `Rows as points, coloured by cluster: ${this.axisName(0)} across, ${this.axisName(1)} upwards`, ...nodes, ...this.captions(across, up, width, height), ring);
+    const chosen = svg("path", { class: "chosen" }), lasso = svg("path", { class: "lasso off" });
+    const node = picture(width, height, `Rows as points, coloured by cluster: ${this.axisName(0)} across, ${this.axisName(1)} upwards`, ...nodes, chosen, ...this.captions(across, up, width, height), ring, lasso);
     node.setAttribute("tabindex", "0");
     node.querySelector("title").remove();
-    this.screen = { node, placed, ring, width, height, nodes };
+    this.screen = { node, placed, ring, chosen, lasso, width, height, nodes, size };
+    this.mark();
     this.listenToPointer();
     this.listenToKeys();
     return node;
@@ -75,7 +78,7 @@ class Scatter {
     if (this.view.anchors) return this.view.anchors.map(([x, y, cluster]) => text(across(x), up(y) + 4, cluster, { class: "anchor number", "text-anchor": "middle" }));
     return [
       text(width - 8, height - 8, `${this.axisName(0)} →`, { class: "anchor", "text-anchor": "end" }),
-      this.view.points.length > 1 ? text(8, 16, `↑ ${this.axisName(1)}`, { class: "anchor" }) : null];
+      text(8, 16, `↑ ${this.axisName(1)}`, { class: "anchor" })];
   }
 
   redraw() {
@@ -100,6 +103,7 @@ class Scatter {
     const number = `row ${data.rows[i]}`;
     const lines = [["cluster", label === OUTLIER ? "none (outlier)" : String(label)]];
     if (data.confidence) lines.push(["confidence", fixed(data.confidence[i])]);
+    lines.push(["outlier score", fixed(data.scores[i])]);
     data.columns.forEach((name, j) => lines.push([name, cellValue(data.values[i][j])]));
     const named = data.names && data.names[i];
     const content = [el("strong", null, named || number), pairs(named ? [["number", number], ...lines] : lines)];
@@ -133,27 +137,85 @@ class Scatter {
     return [((event.clientX - box.left) * this.screen.width) / box.width, ((event.clientY - box.top) * this.screen.height) / box.height];
   }
 
+  // Draw rings around the selected rows.
+  mark() {
+    const { placed, chosen, size } = this.screen;
+    chosen.setAttribute("d", [...this.selected].filter((i) => placed[i] && !this.hidden.has(this.data.labels[i])).map((i) => mark(0, ...placed[i], size + 2.4)).join(""));
+  }
+
+  // Select rows, in addition to those before or instead of them.
+  select(rows, add) {
+    if (!add) this.selected.clear();
+    for (const i of rows) this.selected.add(i);
+    this.mark();
+    const chosen = [...this.selected].sort((a, b) => a - b);
+    showSelection(this.selection, this.data, chosen, () => this.select([], false));
+    this.status.textContent = chosen.length ? `${plural(chosen.length, "row")} selected` : "";
+  }
+
+  toggle(i) {
+    if (i < 0) return;
+    const rest = [...this.selected].filter((each) => each !== i);
+    this.select(rest.length < this.selected.size ? rest : [...rest, i], false);
+  }
+
+  // Rows inside of a path that are not hidden.
+  enclosed(path) {
+    return this.screen.placed.flatMap((point, i) => (point && !this.hidden.has(this.data.labels[i]) && encloses(path, point) ? [i] : []));
+  }
+
+  // A drag moves the picture if it is enlarged, and otherwise draws around rows; so it does if the button Lasso is pressed.
   listenToPointer() {
-    const { state, frame, screen: { node } } = this;
-    let grip = null;
+    const { state, frame, screen: { node, lasso } } = this;
+    let grip = null, path = null;
+    const drop = () => {
+      path = null;
+      lasso.classList.add("off");
+    };
     node.addEventListener("pointerdown", (event) => {
-      if (state.zoom > 1 && event.pointerType === "mouse") grip = { x: event.clientX, y: event.clientY, at: [state.x, state.y] };
-      else this.point(this.nearest(this.local(event), PRESS_REACH));
+      if (event.button !== 0) return;
+      if (state.lasso || (event.pointerType === "mouse" && state.zoom === 1)) {
+        path = [this.local(event)];
+        node.setPointerCapture(event.pointerId);
+      } else {
+        grip = { x: event.clientX, y: event.clientY, at: [state.x, state.y], mouse: event.pointerType === "mouse", start: this.local(event) };
+      }
     });
     node.addEventListener("pointermove", (event) => {
+      if (path) {
+        path.push(this.local(event));
+        lasso.setAttribute("d", `M${path.map((point) => point.map((each) => each.toFixed(1)).join(" ")).join("L")}Z`);
+        lasso.classList.remove("off");
+        return this.point(-1);
+      }
       if (!grip) return this.point(this.nearest(this.local(event), HOVER_REACH));
+      if (!grip.mouse || state.zoom === 1) return null;
       frame.classList.add("moving");
       const box = node.getBoundingClientRect();
       state.x = grip.at[0] - (event.clientX - grip.x) / box.width / state.zoom;
       state.y = grip.at[1] + (event.clientY - grip.y) / box.height / state.zoom;
-      this.move();
+      return this.move();
     });
     const release = () => {
       if (grip && (state.x !== grip.at[0] || state.y !== grip.at[1])) this.redraw();
       grip = null;
       frame.classList.remove("moving");
     };
-    node.addEventListener("pointerup", release);
+    node.addEventListener("pointerup", (event) => {
+      const end = this.local(event);
+      const start = path ? path[0] : grip ? grip.start : null;
+      const still = start && (path || [end]).every(([x, y]) => Math.hypot(x - start[0], y - start[1]) < LEAST_MOVE);
+      if (still) {
+        const i = this.nearest(end, PRESS_REACH);
+        this.toggle(i);
+        this.point(i);
+      } else if (path) {
+        this.select(this.enclosed(path), event.shiftKey);
+      }
+      drop();
+      release();
+    });
+    node.addEventListener("pointercancel", () => { drop(); release(); });
     node.addEventListener("pointerleave", () => { release(); this.point(-1); });
     // The wheel scrolls the page; with Ctrl it zooms.
     node.addEventListener("wheel", (event) => {
@@ -173,6 +235,7 @@ class Scatter {
       else if (event.key === "+" || event.key === "=") this.zoom(1.5);
       else if (event.key === "-") this.zoom(1 / 1.5);
       else if (event.key === "0") this.reset();
+      else if (event.key === "Enter" || event.key === " ") this.toggle(this.state.current);
       else if (event.key === "Escape") this.point(-1);
       else return;
       event.preventDefault();
@@ -234,6 +297,7 @@ function scatterLegend(plot, sizes) {
     for (const [cluster, entry] of entries) entry.setAttribute("aria-pressed", String(!hidden.has(cluster)));
     const seen = clusters.filter((cluster) => !hidden.has(cluster));
     plot.status.textContent = seen.length === clusters.length ? "" : `Shown: ${seen.map(clusterName).join(", ") || "nothing"}`;
+    plot.mark();
     plot.point(-1);
   };
   const toggle = (cluster) => {
@@ -265,19 +329,25 @@ function scatterControls(plot, controls, note) {
   };
   const chooseView = (value) => {
     state.view = value;
-    state.axes = firstAxes(data.views[value]);
+    state.axes = [0, 1];
     scatterControls(plot, controls, note);
     plot.reset();
   };
+  const lasso = (event) => {
+    state.lasso = !state.lasso;
+    plot.frame.classList.toggle("lassoing", state.lasso);
+    event.currentTarget.setAttribute("aria-pressed", String(state.lasso));
+  };
   const chooseAxis = (axis) => (value) => { state.axes[axis] = value; plot.reset(); };
-  const names = view.points.map((_, i) => `${view.axis} ${i + 1}`);
-  const axes = !view.anchors && names.length > 1;
+  const names = view.axes;
+  const axes = !view.anchors && names.length > 2;
   note.textContent = view.note;
   controls.replaceChildren(...[
     data.views.length > 1 ? select("View", data.views.map((each) => each.name), state.view, chooseView) : null,
     axes ? select("Horizontal", names, state.axes[0], chooseAxis(0)) : null,
     axes ? select("Vertical", names, state.axes[1], chooseAxis(1)) : null,
     el("span", { class: "zoom" },
+      el("button", { type: "button", "aria-pressed": String(state.lasso), title: "Draw around rows to select them", onclick: lasso }, "Lasso"),
       el("button", { type: "button", "aria-label": "Zoom in", onclick: () => plot.zoom(1.5) }, "+"),
       el("button", { type: "button", "aria-label": "Zoom out", onclick: () => plot.zoom(1 / 1.5) }, "−"),
       el("button", { type: "button", onclick: () => plot.reset() }, "Reset")),
@@ -290,5 +360,5 @@ function scatter(data, sizes) {
   const note = el("p", { class: "small quiet" });
   scatterControls(plot, controls, note);
   responsive(plot.frame, (width) => plot.draw(width));
-  return [controls, el("div", { class: "plot" }, el("div", null, plot.frame, plot.status, note), scatterLegend(plot, sizes))];
+  return [controls, el("div", { class: "plot" }, el("div", null, plot.frame, plot.status, note), scatterLegend(plot, sizes)), plot.selection];
 }

@@ -18,20 +18,43 @@ function chart(draw) {
 // Charts are drawn after they are attached to the page, because they need its width.
 const later = [];
 
-function evidence({ evidence: boxes }) {
+// The dimension of a cluster in words.
+function shape(dim, structure) {
+  if (dim === null) return MISSING;
+  if (dim === 0) return "blob";
+  if (structure === "bent clusters") return `bent, ${plural(dim, "direction")}`;
+  return { 1: "line", 2: "plane" }[dim] || `flat, ${dim} directions`;
+}
+
+function clusterSection(data) {
+  const { clusters, profiles, summary, verdict } = data;
+  if (summary.n_clusters < 2) return null;
+  const words = new Map(profiles.map((each) => [each.cluster, each.words]));
+  const has = (key) => clusters.some((each) => each[key] !== null);
+  const columns = [
+    { name: "Cluster", value: (row) => row.cluster, cell: (row) => named(row.cluster) },
+    { name: "Rows", value: (row) => row.size, cell: (row) => count(row.size) },
+    { name: "Share", value: (row) => row.share, cell: (row) => percent(row.share) },
+    ...(summary.images ? [] : [{ name: "What makes it different", value: (row) => words.get(row.cluster), cell: (row) => words.get(row.cluster) || MISSING, text: true }]),
+    { name: "Shape", value: (row) => row.dim, cell: (row) => shape(row.dim, verdict.structure) },
+    ...(has("confidence") ? [{ name: "Confidence", value: (row) => row.confidence, cell: (row) => fixed(row.confidence) }] : []),
+  ];
+  const outliers = summary.n_outliers ? ` ${plural(summary.n_outliers, "row")} (${percent(summary.n_outliers / summary.n_rows)}) belong to no cluster.` : "";
+  const read = summary.images
+    ? "Below the table, the mean image of each cluster and typical images of it."
+    : "Below the table, the columns in which each cluster differs most from all rows. Bars: half of the rows of the cluster, with their median; lines: 8 of 10 of them; grey: 8 of 10 of all rows. A steady column varies much less in the cluster than in all rows, a varied one much more.";
   return {
-    id: "evidence", title: "Evidence", read: "Each box is one piece of evidence. The verdict above needs more than stability: another kind of evidence must confirm the clusters.",
-    body: [el("dl", { class: "evidence" }, boxes.map((each) => el("div", null,
-      el("dt", null, sign(each.level), each.name), el("dd", { class: "value" }, each.value), el("dd", { class: "note" }, each.text))))],
+    id: "clusters", title: "Clusters", read: read + outliers,
+    body: [table(columns, clusters, { sortable: true, label: "Clusters" }), ...profileCards(data)],
   };
 }
 
-function spectrum({ eigenvalues: data }) {
-  if (!data) return null;
+function evidence({ evidence: boxes }) {
+  if (!boxes.length) return null;
   return {
-    id: "eigenvalues", title: "Eigenvalues",
-    read: `${plural(data.n_clusters, "cluster")} with good separation give ${plural(data.n_clusters, "eigenvalue")} near one, then a drop. The larger the marked gap, the clearer the number of clusters.`,
-    body: [chart((width) => eigenvalues(data, width))],
+    id: "evidence", title: "How far to trust it", read: "Each box is one question. The verdict at the top needs more than stability: another kind of evidence must confirm the clusters.",
+    body: [el("dl", { class: "evidence" }, boxes.map((each) => el("div", null,
+      el("dt", null, sign(each.level), each.name), el("dd", { class: "value" }, each.value), el("dd", { class: "note" }, each.text))))],
   };
 }
 
@@ -39,50 +62,8 @@ function embedding({ scatter: data, clusters, summary }) {
   const sizes = new Map([...clusters.map((each) => [each.cluster, each.size]), [OUTLIER, summary.n_outliers]]);
   const drawn = data.rows.length < data.n_rows ? `${count(data.rows.length)} of the ${count(data.n_rows)} rows are shown. ` : "";
   return {
-    id: "scatter", title: "Rows", body: scatter(data, sizes),
-    read: `Each point is a row; similar rows are close to each other. ${drawn}Hover over a point for details, click the legend to hide clusters, and zoom with the buttons or with Ctrl and the mouse wheel.`,
-  };
-}
-
-function clusterTable({ clusters, residuals: { given } }) {
-  const has = (key) => clusters.some((each) => each[key] !== null);
-  const column = (name, key, write, need = key) => (has(need) ? [{ name, value: (row) => row[key], cell: (row) => write(row[key]) }] : []);
-  const columns = [
-    { name: "Cluster", value: (row) => row.cluster, cell: (row) => named(row.cluster) },
-    ...column("Rows", "size", count), ...column("Share", "share", percent), ...column("Dimension", "dim", count),
-    ...column("Distance to own flat", "own", decimal), ...column("Distance to nearest other flat", "other", decimal),
-    ...column("Rows nearer to another flat", "misplaced", percent, "other"),
-    ...(has("nearest") ? [{ name: "Nearest cluster", value: (row) => row.nearest, cell: (row) => (row.nearest === null ? MISSING : named(row.nearest)) }] : []),
-    ...column("Angle to it", "angle", degrees), ...column("Confidence", "confidence", fixed), ...column("Stable over seeds", "kept", percent),
-  ];
-  const note = given ? "" : " This model has no flats of its own; they were fitted to the rows of each cluster.";
-  return {
-    id: "clusters", title: "Clusters", body: [table(columns, clusters, { sortable: true, label: "Clusters" })],
-    read: `Each cluster is described by a flat: a point, line, plane or higher-dimensional subspace near its rows. The dimension is the number of directions in which the cluster is clearly wider than in the others; 0 is a blob without such directions, and in a curved cluster the leading directions count. Distances and confidence are medians. The rows of a good cluster are much nearer to their own flat than to any other.${note} Click a heading to sort.`,
-  };
-}
-
-function angles({ angles: data }) {
-  if (!data) return null;
-  const names = data.clusters.map(String);
-  const cell = (i, j) => {
-    if (i === j) return { share: null, text: `d=${data.dims[i]}`, about: `cluster ${names[i]}: ${plural(data.dims[i], "dimension")}` };
-    const angle = data.degrees[i][j];
-    return { share: angle / 90, text: angle.toFixed(0), about: `clusters ${names[i]} and ${names[j]}: ${degrees(angle)}` };
-  };
-  return {
-    id: "angles", title: "Angles between clusters",
-    read: "The smallest angle between the flats of each pair of clusters, in degrees. Dark squares mark clusters that share a direction and are easily confused. The positions of the flats are not taken into account.",
-    body: [ramp(VIRIDIS, "0°", "90°"), chart((width) => heatmap(width, { rows: names, columns: names, cell, across: "cluster", down: "cluster", stops: VIRIDIS, label: "Smallest principal angles between clusters" }))],
-  };
-}
-
-function distances({ residuals: data }) {
-  const units = data.scaled ? " Rows are scaled to length one first." : "";
-  return {
-    id: "residuals", title: "Distances to the flats",
-    read: `Coloured: distances of the rows of a cluster to their own flat. Grey: distances to the nearest other flat. Boxes contain half of the rows, lines 90 %. If the two do not overlap, the cluster is well separated.${units}`,
-    body: [chart((width) => residuals(data, width))],
+    id: "scatter", title: "Picture of the rows", body: scatter(data, sizes),
+    read: `Each point is a row; similar rows are close to each other. ${drawn}Point at a row for details, click it or draw around several to list them, and click the legend to hide clusters.`,
   };
 }
 
@@ -99,36 +80,6 @@ function exampleRows({ examples, clusters, summary }) {
   };
 }
 
-function landmarks({ landmarks: data, clusters }) {
-  if (!data) return null;
-  const word = { flats: "landmark flats", points: "landmark points", centroids: "centroids" }[data.kind];
-  const range = (values) => `${tick(values[2])} (from ${tick(values[0])} to ${tick(values[4])}; quartiles ${tick(values[1])} – ${tick(values[3])})`;
-  const list = [
-    [`Number of ${word}`, count(data.count)],
-    data.dim === null ? null : ["Dimension of each flat", `${data.dim}${data.affine === null ? "" : data.affine ? ", affine" : ", through the origin"}`],
-    data.neighborhood === null ? null : ["Rows used to fit a flat", data.neighborhood],
-    data.nearest === null ? null : ["Nearest landmarks used per row", count(data.nearest)],
-    ["Rows per landmark", range(data.rows_per_landmark)],
-    ["Not the nearest of any row", `${count(data.unused)} of ${count(data.count)}`],
-    data.mixed === null ? null : ["Shared between clusters", `${percent(data.mixed)} have less than 80 % of their weight in one cluster`],
-    data.effective === null ? null : ["Effective landmarks per row", range(data.effective)],
-    data.few === null ? null : ["Rows with few landmarks", `${percent(data.few)} have an effective number below two`],
-  ].filter(Boolean);
-  const columns = [
-    { name: "Cluster", value: (row) => row.cluster, cell: (row) => named(row.cluster) },
-    { name: capital(word), value: (row) => row.landmarks, cell: (row) => count(row.landmarks) },
-    { name: "Rows per landmark", value: (row) => row.rows, cell: (row) => decimal(row.rows) },
-  ];
-  const rows = clusters.map(({ cluster, size }) => ({ cluster, landmarks: data.per_cluster[cluster], rows: data.per_cluster[cluster] ? size / data.per_cluster[cluster] : null }));
-  return {
-    id: "landmarks", title: "Landmarks",
-    read: `Rows are described by their distances to ${word}. If a cluster has few of its own, or if many are shared between clusters, use more landmarks. Computed from ${plural(data.sample, "row")}.`,
-    body: [table(columns, rows, { sortable: true, narrow: true, label: "Landmarks of clusters" }), definitions(list)],
-  };
-}
-
-const definitions = (list) => el("dl", { class: "facts" }, list.filter(Boolean).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]));
-
 function seeds({ stability: data }) {
   if (!data) return null;
   const columns = [
@@ -141,29 +92,10 @@ function seeds({ stability: data }) {
     ...(data.fits.some((row) => row.failed || row.warned) ? [{ name: "Remark", text: true, cell: (row) => (row.failed ? `failed: ${row.failed}` : row.warned ? "gave a warning" : "") }] : []),
   ];
   return {
-    id: "stability", title: "Stability over seeds",
+    id: "stability", title: "Fits with other seeds",
     read: `The model was fitted again with other seeds, each time on a random subset of the rows. An adjusted Rand index of 1 means equal clusters, 0 means chance level.`,
-    body: [table(columns, data.fits, { narrow: true, label: "Refits" }), data.fits.length < data.asked ? el("p", { class: "small quiet" }, `${count(data.asked)} fits were requested; the others were skipped because of the time limit.`) : null],
+    body: [table(columns, data.fits, { narrow: true, label: "Refits" }), data.asked && data.fits.length < data.asked ? el("p", { class: "small quiet" }, `${count(data.asked)} fits were requested; the others were skipped because of the time limit.`) : null],
   };
-}
-
-function choices({ choice }) {
-  if (!choice.length) return null;
-  return {
-    id: "choice", title: "Automatic choices",
-    read: "Parameters that the model chose from the rows, without labels. The choice is in bold; up to eight candidates are listed, best first.",
-    body: choice.map(decision),
-  };
-}
-
-function decision({ name, reason, score, winner, larger_is_better: larger, candidates }) {
-  const keys = [...new Set(candidates.flatMap(Object.keys))];
-  const numbered = candidates.map((each, i) => ({ ...each, index: i }));
-  const order = sorted(numbered, (row) => row[score], larger);
-  const kept = new Set([winner, ...order.map((row) => row.index)].filter((each, i, all) => all.indexOf(each) === i).slice(0, 8));
-  const columns = keys.map((key) => ({ name: key === score ? `${spaced(key)} (${larger ? "larger" : "smaller"} is better)` : spaced(key), cell: (row) => shown(row[key]) }));
-  return el("div", { class: "decision" }, el("h3", null, capital(spaced(name))), el("p", { class: "quiet" }, `${capital(reason)}.`),
-    table(columns, order.filter((row) => kept.has(row.index)), { narrow: true, won: (row) => row.index === winner, label: spaced(name) }));
 }
 
 function classes({ truth: data }) {
@@ -183,24 +115,3 @@ function classes({ truth: data }) {
   };
 }
 
-function making({ run, citation }) {
-  const longest = Math.max(...run.stages.map(([, each]) => each || 0), 1e-9);
-  const bar = (value) => svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { width: (100 * (value || 0)) / longest, height: 8 }));
-  const stages = el("div", { class: "stage" }, run.stages.map(([name, value]) => [el("span", null, name), bar(value), el("span", null, seconds(value))]));
-  const list = (items) => el("ul", null, items.map((each) => el("li", null, each)));
-  const code = (words) => el("pre", null, el("code", null, words));
-  return {
-    id: "run", title: "Run", read: "Everything needed to repeat this run.",
-    body: [definitions([
-      run.command ? ["Command", code(run.command)] : null,
-      ["Model", code(run.model)],
-      run.data.length ? ["Data", list(run.data)] : null,
-      run.seed === null ? null : ["Seed", String(run.seed)],
-      run.stages.length ? ["Time", stages] : null,
-      run.peak_memory === null ? null : ["Peak memory", bytes(run.peak_memory)],
-      run.versions.length ? ["Versions", run.versions.map(([name, version]) => `${name} ${version}`).join(", ")] : null,
-      run.notes.length ? ["Notes", list(run.notes)] : null,
-      ["Cite", citation],
-    ])],
-  };
-}

@@ -1,9 +1,9 @@
-// Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), text}.
+// Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), text, long}.
 function table(columns, rows, { sortable = false, narrow = false, won = null, label = null } = {}) {
   const body = el("tbody");
   const draw = (order) => body.replaceChildren(...order.map((row) =>
     el("tr", { class: won && won(row) ? "won" : null }, columns.map((column) => el("td", { class: column.text ? "text" : null }, column.cell(row))))));
-  const heads = columns.map((column) => el("th", { scope: "col", class: column.text ? "text" : null }));
+  const heads = columns.map((column) => el("th", { scope: "col", class: column.text ? "text" : column.long ? "long" : null }));
   heads.forEach((head, i) => {
     if (!sortable) return head.append(columns[i].name);
     const arrow = el("span", { class: "arrow", "aria-hidden": "true" });
@@ -20,7 +20,23 @@ function table(columns, rows, { sortable = false, narrow = false, won = null, la
     head.append(el("button", { type: "button", onclick: press }, columns[i].name, arrow));
   });
   draw(rows);
-  return el("div", { class: "wide" }, el("table", { class: narrow ? "narrow" : null, "aria-label": label }, el("thead", null, el("tr", null, heads)), body));
+  return scrolled(el("table", { class: narrow ? "narrow" : null, "aria-label": label }, el("thead", null, el("tr", null, heads)), body));
+}
+
+// A frame that scrolls sideways, with a hint as long as columns are hidden at its right.
+function scrolled(content) {
+  const wide = el("div", { class: "wide" }, content);
+  const frame = el("div", { class: "scrolled" }, wide, el("p", { class: "hint", "aria-hidden": "true" }, "Scroll sideways for more columns →"));
+  const update = () => {
+    const over = wide.scrollWidth - wide.clientWidth;
+    frame.classList.toggle("more", over > 4 && wide.scrollLeft < over - 4);
+    // A frame that scrolls can be reached by keyboard.
+    if (over > 4) wide.setAttribute("tabindex", "0");
+    else wide.removeAttribute("tabindex");
+  };
+  wide.addEventListener("scroll", update, { passive: true });
+  new ResizeObserver(update).observe(wide);
+  return frame;
 }
 
 // Missing values come last in both directions.
