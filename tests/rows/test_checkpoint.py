@@ -50,10 +50,11 @@ def walks(monkeypatch):
     blocks = TableRows.blocks
 
     def walked(self, start=0):
-        found.append([start, 0])
-        place = len(found) - 1
+        # A list of its own: the reader of an interrupted fit may count on after `clear`.
+        walk = [start, 0]
+        found.append(walk)
         for block in blocks(self, start):
-            found[place][1] += 1
+            walk[1] += 1
             yield block
 
     monkeypatch.setattr(TableRows, "blocks", walked)
