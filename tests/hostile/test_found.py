@@ -1,14 +1,16 @@
 """What fuzzing found, in plain form: seeds give other mutations if a fixture is added."""
 
 import json
+import struct
 
 import numpy as np
 import pandas
 import pytest
 import safetensors.numpy
+import scipy.io
 import trials
 
-from subspaces import load
+from subspaces import SSSC, load
 from subspaces.inputs import read_table
 from subspaces.saving.file import FORMAT
 
@@ -48,6 +50,25 @@ def test_a_negative_number_of_rows(tmp_path):
     path.write_bytes(content[: place + 1] + b"\x39" + content[place + 2 :])
     with pytest.raises(ValueError, match="other numbers of rows than it says"):
         read_table(path)
+
+
+def test_a_matlab_element_of_a_type_that_does_not_exist(tmp_path):
+    """SciPy looks the type up beyond the end of a table: another exception each time, or the end of the process."""
+    path = tmp_path / "rows.mat"
+    scipy.io.savemat(path, {"x": np.eye(3), "y": np.array([[1, 2.0]], object)})
+    content = path.read_bytes()
+    # The tag of nine numbers of type 9 (double) and 72 bytes.
+    place = content.index(struct.pack("<II", 9, 72))
+    path.write_bytes(content[:place] + struct.pack("<I", 47) + content[place + 4 :])
+    with pytest.raises(ValueError, match="an element of type 47, which does not exist"):
+        read_table(path, key="x")
+
+
+def test_rows_that_one_far_row_makes_parallel():
+    x = np.random.default_rng(0).normal(size=(3, 40))
+    x[2, 9] = 1e140
+    with trials.quiet():
+        assert set(SSSC(1, solver="elastic_net", affine=True, random_state=0).fit(x).labels_) == {0}
 
 
 def test_nothing_else_is_refused(tmp_path):

@@ -151,18 +151,20 @@ def newton_step(x: Array, codes: Array, gradient: Array, fidelity: Array, ridge:
         return active
 
     diagonal = follow(np.arange(min(count, p)), x)
+    # Rows that are parallel up to rounding would make the system singular: add what rounding may have taken away.
+    parallel = 4 * p * float(xp.finfo(x.dtype).eps)
     if count < p:
         # Woodbury: with fewer active rows than columns, the system of their inner products is smaller.
         active = active_rows(0, count)
         system = active @ xp.matrix_transpose(active)
-        system[:, diagonal, diagonal] += ridge / fidelity[:, None]
+        system[:, diagonal, diagonal] += parallel * system[:, diagonal, diagonal] + ridge / fidelity[:, None]
         inner = xp.linalg.solve(system, active @ gradient[:, :, None])
         return fidelity[:, None] * (gradient - (xp.matrix_transpose(active) @ inner)[:, :, 0])
     system = xp.zeros((len(codes), p, p), dtype=x.dtype, device=device(x))
     for first in range(0, count, ACTIVE_PER_COLUMN * p):
         active = active_rows(first, min(first + ACTIVE_PER_COLUMN * p, count))
         system += xp.matrix_transpose(active) @ active / ridge
-    system[:, diagonal, diagonal] += 1 / fidelity[:, None]
+    system[:, diagonal, diagonal] += parallel * system[:, diagonal, diagonal] + 1 / fidelity[:, None]
     return xp.linalg.solve(system, gradient[:, :, None])[:, :, 0]
 
 

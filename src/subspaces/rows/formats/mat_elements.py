@@ -1,6 +1,7 @@
-"""The elements of a MATLAB file of version 5: whether they are as large as they claim, before SciPy reads them.
+"""The elements of a MATLAB file of version 5: whether they are what they claim, before SciPy reads them.
 
-SciPy takes memory by the sizes that a file claims, at every level of nested cells, and unpacks an element whole.
+SciPy takes memory by the sizes that a file claims, at every level of nested cells, and unpacks an element whole. It
+looks up types of elements in a table without asking whether they are in it, which can end the process.
 The format: a header of 128 bytes, then elements with a tag of type and length; a packed element holds one other.
 """
 
@@ -16,7 +17,9 @@ from subspaces.rows.reading import UnreadableError
 
 HEADER_BYTES, TAG_BYTES = 128, 8
 MATRIX, PACKED = 14, 15
-CELL, SPARSE = 1, 5
+# Types of elements inside a matrix: numbers, other matrices and text.
+TYPES = {*range(1, 8), 9, 12, 13, MATRIX, 16, 17, 18}
+SPARSE = 5
 DEPTH = 10
 # Enough for the name of a variable.
 START_BYTES = 2**12
@@ -61,7 +64,7 @@ def _is_named(content: bytes, name: str, order: Order) -> bool:
 
 
 def _check_matrix(content: memoryview, order: Order, where: str, depth: int = 0) -> None:
-    """Refuse a matrix that claims more entries than it has bytes, or cells that are nested too deep."""
+    """Refuse a matrix of unknown types, of more entries than it has bytes, or of cells that are nested too deep."""
     parts = list(_parts(content, order))
     if len(parts) < 3 or len(parts[0][1]) < 1:
         # An empty matrix inside a cell.
@@ -71,10 +74,11 @@ def _check_matrix(content: memoryview, order: Order, where: str, depth: int = 0)
     shape = [int.from_bytes(sizes[i : i + 4], order, signed=True) for i in range(0, len(sizes), 4)]
     if min(shape, default=0) < 0 or (kind != SPARSE and math.prod(shape) > len(content)) or depth > DEPTH:
         raise UnreadableError(f"{where} claims the shape {tuple(shape)} in {len(content)} bytes: write it again.")
-    if kind == CELL:
-        for inner, part in parts[3:]:
-            if inner == MATRIX:
-                _check_matrix(part, order, where, depth + 1)
+    for inner, part in parts[1:]:
+        if inner not in TYPES:
+            raise UnreadableError(f"{where} has an element of type {inner}, which does not exist: write it again.")
+        if inner == MATRIX:
+            _check_matrix(part, order, where, depth + 1)
 
 
 def _parts(content: memoryview, order: Order, most: int | None = None) -> Iterator[tuple[int, memoryview]]:
