@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.random import sample_without_replacement
 
 import subspaces
 from subspaces import (
@@ -23,9 +24,12 @@ from subspaces import (
     KFlats,
     LandmarkSpectralClustering,
     NystromSpectralClustering,
+    open_rows,
 )
+from subspaces._core.numbering import numbered
 from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
+from subspaces.rows import feed
 
 ESTIMATORS = {
     "FLS": FLS(2, random_state=0),
@@ -248,6 +252,66 @@ class TestUnusualRows:
     def test_too_few_distinct_rows_warn(self, model):
         with pytest.warns(match="of n_clusters=3 clusters"):
             clone(model).set_params(n_clusters=3).fit(np.ones((20, 4)))
+
+
+# Labels of the rows of the fit come from the graph, those of new rows from the clusters.
+LABELLED_BY_A_GRAPH = (SLBF, SSC, SSSC)
+SEGMENTS = np.repeat(np.eye(3, 6), 60, axis=0) * np.random.default_rng(0).uniform(1, 2, (180, 1))
+SEGMENTS = np.random.default_rng(1).permutation(SEGMENTS + 0.01 * np.random.default_rng(2).normal(size=(180, 6)))
+
+
+@every
+class TestNumbersOfClusters:
+    """Clusters are numbered in the order of their first rows, wherever the rows are."""
+
+    def expected(self):
+        """The numbers of three clear clusters."""
+        return numbered(np.abs(SEGMENTS).argmax(axis=1).astype(np.int32))
+
+    def fit(self, model, X=SEGMENTS, seed=0):
+        return clone(model).set_params(n_clusters=3, random_state=seed).fit(X)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_first_rows_decide(self, model, seed):
+        fitted = self.fit(model, seed=seed)
+        np.testing.assert_array_equal(fitted.labels_, numbered(fitted.labels_))
+        if not isinstance(model, FourierSpectralClustering):
+            # These find all three clusters, whatever the seed.
+            assert np.mean(fitted.labels_ == self.expected()) > 0.95
+        if not isinstance(model, LABELLED_BY_A_GRAPH):
+            np.testing.assert_array_equal(fitted.predict(SEGMENTS), fitted.labels_)
+
+    def test_neither_threads_nor_blocks_decide(self, model, use_threads, tiny_blocks):
+        alone = self.fit(model).labels_
+        use_threads(2)
+        np.testing.assert_array_equal(self.fit(model).labels_, alone)
+        tiny_blocks()
+        np.testing.assert_array_equal(self.fit(model).labels_, alone)
+
+    def test_places_of_rows_do_not_decide(self, model, tmp_path):
+        in_memory = self.fit(model).labels_
+        np.save(tmp_path / "rows.npy", SEGMENTS)
+        da, strict = pytest.importorskip("dask.array"), pytest.importorskip("array_api_strict")
+        places = [
+            open_rows(tmp_path / "rows.npy", block_rows=7),
+            open_rows(lambda: iter(np.array_split(SEGMENTS, 4))),
+            da.from_array(SEGMENTS, chunks=(13, -1)),
+        ]
+        if not isinstance(model, SSC | SSSC):
+            # Codes of self-expression are computed by NumPy or torch.
+            places.append(strict.asarray(SEGMENTS))
+        for rows in places:
+            labels = self.fit(model, rows).labels_
+            np.testing.assert_array_equal(np.asarray(labels), in_memory)
+
+    def test_a_sample_decides_if_not_all_rows_are_in_memory(self, model, tmp_path, monkeypatch):
+        monkeypatch.setattr(feed, "FIT_ROWS", 120)
+        np.save(tmp_path / "rows.npy", SEGMENTS)
+        labels = self.fit(model, tmp_path / "rows.npy").labels_
+        sample = np.sort(sample_without_replacement(180, 120, random_state=np.random.RandomState(0)))
+        assert np.mean(labels[sample] == numbered(np.asarray(labels[sample]))) == 1
+        da = pytest.importorskip("dask.array")
+        np.testing.assert_array_equal(self.fit(model, da.from_array(SEGMENTS, chunks=(13, -1))).labels_, labels)
 
 
 @every

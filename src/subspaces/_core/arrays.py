@@ -57,15 +57,6 @@ def with_fixed_signs(vectors: NDArray[Any]) -> NDArray[Any]:
     return vectors * np.where(largest < 0, -1.0, 1.0)
 
 
-def numbered(labels: Labels) -> Labels:
-    """The same clusters (n,), numbered in the order of their first rows.
-
-    k-means numbers clusters by chance: rounding, and so the number of threads, can exchange the numbers.
-    """
-    _, first, own = np.unique(labels, return_index=True, return_inverse=True)
-    return first.argsort().argsort()[own].astype(labels.dtype)
-
-
 def within_mad(values: Array, *, width: float, scale: float) -> NDArray[np.bool_]:
     """Which `values` (n,) lie below median + `width` standard deviations, estimated by the MAD.
 

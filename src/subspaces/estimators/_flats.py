@@ -13,7 +13,7 @@ from subspaces.estimators._base import EmbeddingClusterer
 from subspaces.estimators._models import FlatsModel
 from subspaces.flats.description import describe
 from subspaces.flats.flats import Flats
-from subspaces.flats.kflats import FlatsFit
+from subspaces.flats.kflats import FlatsFit, number_flats
 from subspaces.flats.thresholds import MODEL_ROWS
 from subspaces.rows.feed import Feed
 from subspaces.rows.preparation import RowPreparation, drop_unused
@@ -72,7 +72,7 @@ class FlatsClusterer(EmbeddingClusterer):
         **fitted: Any,
     ) -> dict[str, Any]:
         """All fitted attributes of a fit of `rows` (n, q)."""
-        n_clusters = len(fit.flats)
+        fit, n_clusters = number_flats(rows, fit), len(fit.flats)
         some = at_most(np.arange(len(rows)), MODEL_ROWS, feed.rng)
         dims = describe(rows[some], fit.labels[some], n_clusters, affine=self.affine).dims
         flats = used.restore(fit.flats)

@@ -113,8 +113,8 @@ class FLS(ShareClusterer):
     Attributes
     ----------
     labels_ : array of shape (n,)
-        Cluster of each row, 0 to K - 1; -1 for outliers if they are detected. A NumPy array for files and NumPy rows,
-        on the device for rows on a device, lazy for Dask.
+        Cluster of each row, 0 to K - 1 in the order of their first rows; -1 for outliers if they are detected. A NumPy
+        array for files and NumPy rows, on the device for rows on a device, lazy for Dask.
     flats_ : Flats
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
     cluster_dims_ : ndarray of shape (K,)

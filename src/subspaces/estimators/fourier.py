@@ -55,7 +55,7 @@ class FourierSpectralClustering(SpectralClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     sigma_ : float

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, Labels, numbered, unit_rows
+from subspaces._core.arrays import Array, Labels, unit_rows
+from subspaces._core.numbering import order_of_clusters
 from subspaces._core.validation import check_integer, check_n_clusters, is_auto, warn_if_empty
 from subspaces.estimators._base import EmbeddingClusterer, check_n_components
 from subspaces.estimators._models import CentroidModel
@@ -50,7 +51,7 @@ class KASP(EmbeddingClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     centroids_ : ndarray of shape (m, p)
     centroid_labels_ : ndarray of shape (m,)
     eigenvalues_ : ndarray
@@ -124,7 +125,8 @@ class KASP(EmbeddingClusterer):
                 vectors, degrees, values, self.n_clusters, counts=counts, n_starts=CENTROID_STARTS, rng=feed.rng
             )
             found, nearest = assign_embedded(vectors, partition), nearest_centers(rows, centroids)
-            centroid_labels = numbered(np.concatenate([found[nearest], found]))[len(nearest) :]
+            order = order_of_clusters(found[nearest], self.n_clusters)
+            centroid_labels = np.argsort(order)[found].astype(np.int32)
             embedding = unit_rows(vectors[:, : partition.n_vectors]).astype(centroids.dtype)
             labels = centroid_labels[nearest]
             warn_if_empty(labels, self.n_clusters, "look at n_centroids and sigma")

@@ -40,7 +40,7 @@ class KernelSpectralClustering(SpectralClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     feature_map_ : FeatureMap or transformer
         The fitted clone.
     eigenvalues_ : ndarray

@@ -58,7 +58,7 @@ class KFlats(Published, FlatsClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     flats_ : Flats
         The flat of each cluster, in the coordinates of X: `flats_.centers` (K, p) and `flats_.bases` (K, p, d). Affine
         flats of rows scaled to unit norm are flats of the scaled rows.

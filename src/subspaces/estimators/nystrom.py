@@ -58,7 +58,7 @@ class NystromSpectralClustering(SpectralClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     landmarks_ : ndarray of shape (D, p)
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.

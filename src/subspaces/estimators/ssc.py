@@ -61,7 +61,7 @@ class SSC(SelfExpressiveClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     codes_ : csr_matrix of shape (n, n)
         Row i holds the coefficients of row i on the others.
     affinity_matrix_ : csr_matrix of shape (n, n)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices, Labels, follow
+from subspaces._core.numbering import number_clusters
 from subspaces._core.validation import check_integer, check_positive, warn_if_empty
 from subspaces.estimators._models import ResidualModel, residual_rows
 from subspaces.estimators._self_expressive import SelfExpressiveClusterer, as_published, coded_attributes
@@ -41,7 +43,7 @@ class SSSC(SelfExpressiveClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1.
+        Cluster of each row, 0 to K - 1 in the order of their first rows.
     sample_indices_ : ndarray of shape (m,)
         Indices of the sample; for rows read in blocks, among the at most 100,000 rows in memory.
     codes_, affinity_matrix_ : csr_matrix of shape (m, m)
@@ -123,8 +125,7 @@ class SSSC(SelfExpressiveClusterer):
             length = typical_length(sample) if affine else None
             grams = cluster_grams(residual_rows(sample, length), coded.labels, self.n_clusters, ridge=float(self.ridge))
             model = ResidualModel(preparation, length, grams)
-            labels = model.prepared_labels(rows)
-            labels[sample_indices] = coded.labels
+            model, labels = label_all(model, rows, sample_indices, coded.labels)
             warn_if_empty(labels, self.n_clusters, "look at n_in_sample, or the solver and its alpha")
             fitted = self._fitted(
                 feed,
@@ -148,3 +149,22 @@ class SSSC(SelfExpressiveClusterer):
         check_positive("ridge", self.ridge)
         hint = f"every one of n_clusters={self.n_clusters} clusters needs a row in the sample"
         check_integer("n_in_sample", self.n_in_sample, low=self.n_clusters, hint=hint)
+
+
+def label_all(model: ResidualModel, rows: Array, sample: Indices, labels: Labels) -> tuple[ResidualModel, Labels]:
+    """The model, and labels (n,) of prepared rows (n, p): those given at `sample` (m,), by residuals elsewhere.
+
+    Clusters are in the order of their first rows.
+    """
+
+    def label(made: tuple[ResidualModel, Labels]) -> Labels:
+        found = made[0].prepared_labels(rows)
+        found[sample] = made[1]
+        return found
+
+    def reorder(made: tuple[ResidualModel, Labels], order: Indices) -> tuple[ResidualModel, Labels]:
+        return replace(made[0], grams=made[0].grams.reordered(order)), np.argsort(order)[made[1]].astype(np.int32)
+
+    made = (model, labels)
+    (model, _), found = number_clusters(made, label, reorder, label(made), len(model.grams.grams))
+    return model, found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Labels, concatenate, device, is_host, like, namespace
+from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, is_host, like, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.cells import Cell
 from subspaces.flats.description import Code
@@ -21,6 +21,10 @@ class CodedClusters:
     center: Array  # (c,), subtracted from projected rows
     unit: float  # then rows are divided by it
     cells: Sequence[Cell | None]  # (K,), None for a cluster without rows
+
+    def reordered(self, order: Indices) -> CodedClusters:
+        """The same clusters in another order (K,)."""
+        return replace(self, cells=tuple(self.cells[k] for k in order))
 
     def labels(self, rows: Array) -> Labels:
         """The cluster (n,) that encodes each row (n, q) in the fewest nats, label included."""

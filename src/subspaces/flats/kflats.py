@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.blocks import row_blocks
+from subspaces._core.numbering import number_clusters
 from subspaces._core.progress import advance
 from subspaces._core.threads import one_thread
 from subspaces.flats.distances import distance_row_bytes, distances_to
@@ -49,6 +50,16 @@ def assign_to_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit
         squares[rows] = table.min(axis=1)
     distances = np.sqrt(squares)
     return FlatsFit(flats, labels, distances, float((squares if loss == "squared" else distances).sum(dtype=float)))
+
+
+def number_flats(x: Array, fit: FlatsFit) -> FlatsFit:
+    """The fit to rows `x` (n, p) with flats in the order of their first rows."""
+
+    def label(flats: Flats) -> Labels:
+        return assign_to_flats(x, flats).labels
+
+    flats, labels = number_clusters(fit.flats, label, Flats.__getitem__, fit.labels, len(fit.flats))
+    return replace(fit, flats=flats, labels=labels)
 
 
 def fit_kflats(x: Array, start: Flats, *, affine: bool, loss: str = "median", max_iter: int = 100) -> FlatsFit:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, Labels, is_host, like, numbered, unit_rows
+from subspaces._core.arrays import Array, Labels, is_host, like, unit_rows
 from subspaces._core.blocks import row_blocks
+from subspaces._core.numbering import numbered
 from subspaces._core.pca import WIDE_BYTES, n_used_directions, principal_directions, scatter
 from subspaces._core.validation import is_auto, unless_auto
 from subspaces.flats.flats import Flats

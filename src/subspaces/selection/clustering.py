@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from subspaces._core.arrays import Array, Indices, Labels
+from subspaces._core.numbering import number_clusters
 from subspaces.features.psi import DenseBlocks, RowFeatures
 from subspaces.selection.limits import N_STARTS, N_STARTS_EACH
 from subspaces.selection.partition import PartitionChoice, choose_partition
@@ -74,7 +76,8 @@ def cut(
         )
         partition = choice.winner
     labels = assign(psi, spectrum, partition)
-    return Clustering(row_features.features, psi, inliers, distances, spectrum, choice, partition, labels)
+    found = Clustering(row_features.features, psi, inliers, distances, spectrum, choice, partition, labels)
+    return with_numbers(found, lambda each: assign(psi, spectrum, each))
 
 
 def _cut_dense(
@@ -92,4 +95,13 @@ def _cut_dense(
     )
     labels = assign_embedded(embedding, partition)
     everyone = np.arange(len(labels))
-    return Clustering(row_features.features, psi, everyone, distances, spectrum, None, partition, labels, psi.tie)
+    found = Clustering(row_features.features, psi, everyone, distances, spectrum, None, partition, labels, psi.tie)
+    return with_numbers(found, lambda each: assign_embedded(embedding, each))
+
+
+def with_numbers(found: Clustering, label: Callable[[Partition], Labels]) -> Clustering:
+    """`found` with clusters in the order of their first rows; `label` gives the labels (n,) of a partition."""
+    partition, labels = number_clusters(
+        found.partition, label, Partition.reordered, found.labels, found.partition.n_clusters
+    )
+    return replace(found, partition=partition, labels=labels)

@@ -24,6 +24,8 @@ from subspaces.selection.voting import (
     of_one_kind,
     rank_clusterings,
     with_kind,
+    with_numbers_of,
+    with_own_numbers,
 )
 
 
@@ -71,7 +73,7 @@ def find_consensus(
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions), first.structure)
     drawn = [first, *(again() for _ in range(more))]
-    clusterings = of_one_kind(drawn, k) if setting.cut.kind == "auto" else drawn
+    clusterings = [with_own_numbers(each) for each in of_one_kind(drawn, k)] if setting.cut.kind == "auto" else drawn
     ranking = rank_clusterings(clusterings)
     labels, voters = elect([clusterings[i] for i in ranking.voters], k)
     decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))
@@ -79,6 +81,6 @@ def find_consensus(
     kinds = [each.choice.kind if each.choice else "balanced" for each in clusterings]
     own = [with_kind(each, kind) for each, kind in zip(drawn, kinds, strict=True)]
     opinions = [named_opinion(each, labels, k) for each in own]
-    best = clusterings[ranking.best]
+    best = with_numbers_of(clusterings[ranking.best], labels, k)
     found = confidence(labels, opinions, best.inliers, voted=True)
     return Consensus(best, labels, voters, found, tuple(decisions), first.structure)

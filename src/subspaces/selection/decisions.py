@@ -58,7 +58,7 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     reason = "the largest modularity, or the fewest eigenvectors within two standard errors of it"
     if chosen.origin == "flats":
         reason = "whole flats, which have about the shortest description of the rows"
-    elif chosen is choice.density and chosen is not choice.balanced:
+    elif choice.kind == "density":
         reason = "better separated than the largest modularity: clusters differ in size"
     ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))
     best = [next(group) for _, group in groupby(ranked, key=lambda each: (each.origin, each.n_vectors))]

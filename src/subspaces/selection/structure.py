@@ -20,7 +20,7 @@ from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
-from subspaces.selection.clustering import Clustering
+from subspaces.selection.clustering import Clustering, with_numbers
 from subspaces.selection.coding import (
     code_directions,
     is_described,
@@ -232,4 +232,5 @@ def with_flats(found: Clustering, clusters: CodedClusters, rows: Array) -> Clust
     labels, k = clusters.labels(rows), found.partition.n_clusters
     partition = partition_of_labels(found.psi, labels, k, found.spectrum, "flats")
     value = modularity(cluster_shares(found.psi, labels, k))
-    return replace(found, partition=replace(partition, modularity=value, flats=clusters), labels=labels)
+    found = replace(found, partition=replace(partition, modularity=value, flats=clusters), labels=labels)
+    return with_numbers(found, lambda each: each.flats.labels(rows))  # type: ignore[union-attr]

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from subspaces._core.arrays import Array, Indices, Labels, concatenate, device, namespace
+from subspaces._core.numbering import number_clusters
 from subspaces.features import FeatureMap
 from subspaces.metrics.labels import labels_agreement
-from subspaces.selection.clustering import Clustering
+from subspaces.selection.clustering import Clustering, with_numbers
 from subspaces.selection.comparison import clearly_positive
 from subspaces.selection.thresholds import SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.spectral.joins import separation
@@ -85,6 +86,20 @@ def _gain(clustering: Clustering) -> float:
     return float("nan") if choice is None else choice.density.separation - choice.balanced.separation
 
 
+def with_own_numbers(clustering: Clustering) -> Clustering:
+    """`clustering` with clusters in the order of their first rows, if its landmarks give the labels."""
+    if clustering.partition.flats is not None:
+        return clustering
+    return with_numbers(clustering, lambda each: assign(clustering.psi, clustering.spectrum, each))
+
+
+def with_numbers_of(clustering: Clustering, labels: Labels, n_clusters: int) -> Clustering:
+    """`clustering` with clusters numbered as in `labels` (n,)."""
+    order = np.argsort(matching(labels, clustering.labels, n_clusters))
+    named = matched(labels, clustering.labels, n_clusters)
+    return replace(clustering, partition=clustering.partition.reordered(order), labels=named)
+
+
 def with_kind(clustering: Clustering, kind: str) -> Clustering:
     """`clustering` with its own partition of the largest modularity ("balanced"), or its best separated one."""
     choice, psi, spectrum = clustering.choice, clustering.psi, clustering.spectrum
@@ -132,6 +147,10 @@ class Voter:
     scores: NDArray[np.float64]  # (D, K)
     unit: bool  # whether its rows are scaled to unit norm
 
+    def reordered(self, order: Indices) -> Voter:
+        """The same with clusters in another order (K,)."""
+        return replace(self, scores=self.scores[:, order])
+
     def shares(self, rows: Array) -> Array:
         """The share (n, K) of each row's landmarks that belong to each cluster; rows are (n, q), scaled if `unit`."""
         return concatenate([opinion(psi, self.scores) for psi in self.features.blocks(rows)])
@@ -145,9 +164,16 @@ def elect(clusterings: Sequence[Clustering], n_clusters: int) -> tuple[Labels, t
     best = clusterings[0]
     if len(clusterings) == 1 or best.partition.flats is not None:
         return best.labels, ()
-    voters = matched_voters(clusterings, n_clusters)
-    voted = vote([opinion(each.psi, voter.scores) for each, voter in zip(clusterings, voters, strict=True)])
-    return (voted, voters) if len(np.unique(voted)) >= len(np.unique(best.labels)) else (best.labels, ())
+    voters: Sequence[Voter] = matched_voters(clusterings, n_clusters)
+
+    def voted(voters: Sequence[Voter]) -> Labels:
+        return vote([opinion(each.psi, voter.scores) for each, voter in zip(clusterings, voters, strict=True)])
+
+    def reordered(voters: Sequence[Voter], order: Indices) -> Sequence[Voter]:
+        return [voter.reordered(order) for voter in voters]
+
+    numbered, labels = number_clusters(voters, voted, reordered, voted(voters), n_clusters)
+    return (labels, tuple(numbered)) if len(np.unique(labels)) >= len(np.unique(best.labels)) else (best.labels, ())
 
 
 def matched_voters(clusterings: Sequence[Clustering], n_clusters: int) -> tuple[Voter, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, Labels
+from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.blocks import row_blocks
 
 
@@ -17,6 +17,10 @@ class ClusterGrams:
 
     inverse: NDArray[np.float64]  # (p, p), (X'X + ridge)^-1 on the span of the sample
     grams: NDArray[np.float64]  # (K, p, p)
+
+    def reordered(self, order: Indices) -> ClusterGrams:
+        """The same clusters in another order (K,)."""
+        return ClusterGrams(self.inverse, self.grams[order])
 
 
 def cluster_grams(x: Array, labels: Labels, n_clusters: int, *, ridge: float) -> ClusterGrams:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from subspaces._core.arrays import Array, Labels, inverse, numbered, unit_rows, with_fixed_signs
+from subspaces._core.arrays import Array, Labels, inverse, unit_rows, with_fixed_signs
+from subspaces._core.numbering import numbered
 from subspaces._core.threads import one_thread
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic

@@ -37,6 +37,15 @@ class Partition:
     separation: float = float("nan")
     flats: CodedClusters | None = None  # if clusters are flat as a whole, rows take the nearest flat
 
+    def reordered(self, order: Indices) -> Partition:
+        """The same clusters in another order (K,)."""
+        return replace(
+            self,
+            centers=None if self.centers is None else self.centers[order],
+            landmark_scores=None if self.landmark_scores is None else self.landmark_scores[:, order],
+            flats=None if self.flats is None else self.flats.reordered(order),
+        )
+
 
 def assign(psi: AnyPsi, spectrum: Spectrum, partition: Partition) -> Labels:
     """Labels (n,) of rows, seen or new, from their psi (n, D)."""
