@@ -2,10 +2,13 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from subspaces import KASP
 from subspaces._core import threads as _threads
 
 
@@ -130,6 +133,89 @@ def test_an_error_while_entering_restores_the_limit(monkeypatch):
     with _threads.one_thread():
         assert limits() == {1}
     assert limits() == before
+
+
+class TestLimitsOfOthers:
+    """A limit in another thread that begins and ends before, during or after ours: the right number holds at the end.
+
+    Threads take turns, so that every order of events is forced.
+    """
+
+    @pytest.fixture(autouse=True)
+    def four_threads(self):
+        with threadpool_limits(4, user_api="blas"):
+            # This releases the ownership of the limit, so that other threads can set theirs.
+            with _threads.one_thread():
+                pass
+            if limits() != {4}:
+                pytest.skip("BLAS does not take four threads")
+            yield
+
+    @staticmethod
+    def run(events):
+        """Begin and end contexts, each in a thread of its own, in this order; the numbers of threads after each."""
+        contexts = {
+            "user": lambda: threadpool_limits(3, user_api="blas"),
+            "fit": _threads.one_thread,
+            "other fit": _threads.one_thread,
+        }
+        opened, seen = {}, []
+        with ExitStack() as stack:
+            pools = {name: stack.enter_context(ThreadPoolExecutor(1)) for name in contexts}
+            for event in events:
+                name, _, what = event.rpartition(" ")
+                if what == "begins":
+                    opened[name] = pools[name].submit(contexts[name]).result()
+                    pools[name].submit(opened[name].__enter__).result()
+                else:
+                    pools[name].submit(opened.pop(name).__exit__, None, None, None).result()
+                seen += limits()
+        return seen
+
+    @pytest.mark.parametrize(
+        ("events", "numbers"),
+        [
+            (["fit begins", "user begins", "user ends", "fit ends"], [1, 3, 1, 4]),
+            (["user begins", "fit begins", "fit ends", "user ends"], [3, 1, 3, 4]),
+            (["user begins", "fit begins", "user ends", "fit ends"], [3, 1, 4, 4]),
+            (["fit begins", "other fit begins", "fit ends", "other fit ends"], [1, 1, 1, 4]),
+            (["fit begins", "other fit begins", "other fit ends", "fit ends"], [1, 1, 1, 4]),
+            (
+                ["user begins", "fit begins", "user ends", "other fit begins", "fit ends", "other fit ends"],
+                [3, 1, 4, 1, 1, 4],
+            ),
+            (
+                ["fit begins", "user begins", "other fit begins", "user ends", "fit ends", "other fit ends"],
+                [1, 3, 1, 1, 1, 4],
+            ),
+            (
+                ["user begins", "fit begins", "other fit begins", "fit ends", "user ends", "other fit ends"],
+                [3, 1, 1, 1, 4, 4],
+            ),
+        ],
+        ids=lambda value: ", ".join(map(str, value)),
+    )
+    def test_the_right_number_holds_at_the_end(self, events, numbers):
+        assert self.run(events) == numbers
+
+    def test_a_limit_that_begins_during_a_fit_holds_after_it(self):
+        """It ends with the one thread that it found: BLAS has one number for the whole process."""
+        events = ["fit begins", "user begins", "fit ends", "user ends"]
+        assert self.run(events) == [1, 3, 3, 1]
+
+    def test_two_fits(self):
+        """Two whole fits that overlap, each after the other has begun."""
+        X = np.random.default_rng(0).normal(size=(200, 4))
+        barrier = threading.Barrier(2)
+
+        def fit(seed):
+            barrier.wait(30)
+            return KASP(3, random_state=seed).fit(X).labels_
+
+        with ThreadPoolExecutor(2) as pool:
+            found = list(pool.map(fit, [0, 0]))
+        np.testing.assert_array_equal(*found)
+        assert limits() == {4}
 
 
 def test_limits_set_by_others_later_hold():

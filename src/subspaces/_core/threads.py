@@ -26,6 +26,10 @@ class _OneThread:
 
     If each thread restored the number that it found, then of two that overlap the later one would restore the limit of
     the earlier. Nested contexts do nothing, because setting the limits takes longer than many a small computation.
+
+    Others may set limits meanwhile, in other threads. A number that they have set is left to them. Not solved: if their
+    limit begins inside of this context and ends after it, it restores the one thread that it found, because BLAS has
+    one number for the whole process.
     """
 
     def __init__(self) -> None:
@@ -42,8 +46,10 @@ class _OneThread:
     def __enter__(self) -> None:
         if not self.depth:
             with self._lock:
-                if not self._n_inside:
-                    self._before = [library.num_threads for library in _libraries()]
+                now = [library.num_threads for library in _libraries()]
+                # Others have set what differs from one thread: a limit of theirs has begun, or has ended and uncovered
+                # a larger number than we found.
+                self._before = list(map(max, self._before, now)) if self._n_inside else now
                 try:
                     # In every thread, because some libraries have a limit per thread.
                     self._set([1] * len(self._before))
@@ -62,7 +68,8 @@ class _OneThread:
 
     def _restore(self) -> None:
         if not self._n_inside:
-            self._set(self._before)
+            now = [library.num_threads for library in _libraries()]
+            self._set([before if count == 1 else count for before, count in zip(self._before, now, strict=True)])
 
     def _set(self, counts: list[int]) -> None:
         # Where the user has set one thread there is nothing to limit.
