@@ -29,6 +29,7 @@ from subspaces.metrics import clustering_accuracy
 from subspaces.selection import Asked, choosing, comparison, search
 from subspaces.selection.choosing import flat_settings
 from subspaces.selection.comparison import standard_error
+from subspaces.selection.joint import join_sets
 from subspaces.selection.limits import ERROR_GROUPS, PILOT_LANDMARKS, PILOT_ROWS, UNSURE_DRAWS
 from subspaces.selection.search import (
     choose_setting,
@@ -39,7 +40,8 @@ from subspaces.selection.search import (
     try_settings,
 )
 from subspaces.selection.thresholds import FEW_COLUMNS, MANY_COLUMNS, N_ERRORS, SEPARATION_MARGIN
-from subspaces.selection.voting import best_separated, with_kind
+from subspaces.spectral.joins import separation
+from subspaces.spectral.partition import assign
 
 ERRORS = (1.0, 2.0, 3.0)
 GROUPS = (20, 50, 100)
@@ -133,32 +135,43 @@ def kind_accuracy(draw, settings, seed):
         whiten=best.whiten,
     )
     found = draw.clustering(setting)
-    return {"accuracy": draw.accuracy(found.labels), "balanced": draw.accuracy(with_kind(found, "balanced").labels)}
+    balanced = assign(found.psi, found.spectrum, found.choice.balanced)
+    return {"accuracy": draw.accuracy(found.labels), "balanced": draw.accuracy(balanced)}
 
 
 def separation_of(name, seed):
-    """Modularity or separation, on the graphs of several landmark sets."""
+    """Modularity or separation, on each of several landmark sets and on the joint graph of all."""
     draw = Draw.of(name, seed)
     k, setting = draw.n_clusters, draw.setting()
-    sets = [setting.landmarks, *[setting.further] * (UNSURE_DRAWS - 1)]
-    clusterings = [draw.clustering(setting, landmarks) for landmarks in sets]
-    labels, table = best_separated(clusterings, k)
-    gains = table - [each.choice.balanced.separation for each in clusterings]
-    best = int(gains.mean(axis=1).argmax())
-    balanced = [with_kind(each, "balanced").labels for each in clusterings]
+    sets = [draw.clustering(setting, setting.further) for _ in range(UNSURE_DRAWS)]
+    whole = join_sets(sets, setting.cut, draw.feed.rng).whole
+    balanced, separated = compared(whole)
+    index = whole.choice.sample
+    both = np.array([balanced, separated])[:, index]
+    gains = np.array([np.diff(separation([graph], both, k)) for graph in whole.choice.graphs]).ravel()
     return {
         "n": len(draw.classes),
         "k": k,
-        "sets": [
-            {"gain": float(gains[i, i]), "balanced": draw.accuracy(balanced[i]), "separated": draw.accuracy(labels[i])}
-            for i in range(len(sets))
-        ],
-        "gain": float(gains[best].mean()),
-        "error": standard_error(gains[best]),
-        "balanced": float(np.mean([draw.accuracy(each) for each in balanced])),
-        "separated": draw.accuracy(labels[best]),
-        "same": float(np.mean([clustering_accuracy(each, labels[best]) for each in balanced])),
+        "sets": [separation_figures(draw, each) for each in sets],
+        "gain": float(gains.mean()),
+        "error": standard_error(gains),
+        "balanced": draw.accuracy(balanced),
+        "separated": draw.accuracy(separated),
+        "same": clustering_accuracy(balanced, separated),
     }
+
+
+def compared(found):
+    """Labels of the partition of the largest modularity, and of the best separated one."""
+    choice = found.choice
+    return [assign(found.psi, found.spectrum, each) for each in (choice.balanced, choice.density)]
+
+
+def separation_figures(draw, found):
+    """Gain of separation of one landmark set, and both accuracies."""
+    balanced, separated = map(draw.accuracy, compared(found))
+    gain = found.choice.density.separation - found.choice.balanced.separation
+    return {"gain": float(gain), "balanced": balanced, "separated": separated}
 
 
 def print_table(results):
@@ -237,7 +250,7 @@ def print_columns(results):
 
 def print_separations(results):
     """Gains of separation, and whether they are right."""
-    print("\nseparation on the graphs of four landmark sets; gain over the partition of the largest modularity")
+    print("\nseparation on the joint graph of four landmark sets; gain over the partition of the largest modularity")
     print(f"{'data':40}{'seed':>5}{'gain':>8}{'error':>8}{'errors':>8}{'balanced':>10}{'separated':>10}  1 2 3 errors")
     right, decisive = Counter(), 0
     for entry in results:

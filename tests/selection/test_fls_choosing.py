@@ -18,10 +18,11 @@ from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection import consensus, search
 from subspaces.selection.confidence import half_opinions
+from subspaces.selection.joint import join_sets
 from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Choice
 from subspaces.selection.thresholds import SURE_AGREEMENT
-from subspaces.selection.voting import elect, named_opinion, named_scores, opinion
+from subspaces.selection.voting import named_opinion, named_scores, opinion
 
 # Given, so that only what a test is about is chosen.
 PLANES = {"subspace_dim": 2, "neighborhood": 10, "affine": False, "assign": "balanced"}
@@ -49,19 +50,6 @@ def quiet(model, X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X)
-
-
-@pytest.fixture
-def elections(monkeypatch):
-    """Results of votes: pairs of labels and voters."""
-    found = []
-
-    def spy(*arguments, **options):
-        found.append(elect(*arguments, **options))
-        return found[-1]
-
-    monkeypatch.setattr("subspaces.selection.consensus.elect", spy)
-    return found
 
 
 def changed(X, change, scale=1e3):
@@ -288,20 +276,18 @@ class TestConfidence:
 
     @pytest.mark.parametrize("n_draws", [1, 2, "auto"])
     def test_noise_warns(self, n_draws):
-        """Several landmark sets vote for the labels and so agree with them; they must agree with each other."""
         with pytest.warns(ConvergenceWarning, match="Other landmarks give other clusters") as warned:
             model = FLS(3, n_draws=n_draws, neighborhood=16, random_state=0).fit(noise(400, 10))
         assert model.agreement_ < 0.5
         # The warning names the line that calls fit.
         assert warned[0].filename == __file__
 
-    def test_further_sets_may_be_of_another_kind(self, monkeypatch, tmp_path, elections):
+    def test_further_sets_may_be_of_another_kind(self, monkeypatch, tmp_path):
         """Points describe blobs best; further sets are of linear flats, for which rows are scaled to unit norm."""
         monkeypatch.setattr(consensus, "SURE_AGREEMENT", 2.0)
         X, _ = make_blobs(300, n_features=8, centers=3, cluster_std=2.0, random_state=0)
         model = quiet(FLS(3, n_landmarks=80, assign="balanced", random_state=0), X)
-        [(_, voters)] = elections
-        assert {voter.unit for voter in voters} == {True, False}
+        assert [voter.unit for voter in model._model.voters] == [True] * UNSURE_DRAWS
         np.testing.assert_array_equal(model.predict(X), model.labels_)
         again = load(model.save(tmp_path / "model.subspaces"))
         np.testing.assert_array_equal(again.predict(X), model.labels_)
@@ -309,18 +295,18 @@ class TestConfidence:
     @pytest.mark.parametrize("n_draws", [1, 3])
     def test_it_is_the_mean_share_of_agreeing_landmarks(self, planes, n_draws, monkeypatch):
         """The agreement of all rows is the mean adjusted Rand index of inliers."""
-        halves, votes = [], []
+        halves, joined = [], []
 
         def spy_on_halves(clustering, *arguments, **options):
             halves.append((clustering, half_opinions(clustering, *arguments, **options)))
             return halves[-1][1]
 
-        def spy_on_votes(*arguments):
-            votes.append(named_opinion(*arguments))
-            return votes[-1]
+        def spy_on_joined(*arguments):
+            joined.append(named_opinion(*arguments))
+            return joined[-1]
 
         monkeypatch.setattr("subspaces.selection.confidence.half_opinions", spy_on_halves)
-        monkeypatch.setattr("subspaces.selection.consensus.named_opinion", spy_on_votes)
+        monkeypatch.setattr("subspaces.selection.joint.named_opinion", spy_on_joined)
         X, _ = planes
         model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
         if n_draws == 1:
@@ -331,8 +317,9 @@ class TestConfidence:
             counted = [*opinions, opinion(first.psi, named_scores(first, first.labels, 2))]
         else:
             assert not halves
-            assert len(votes) == n_draws
-            inliers, opinions, counted = np.arange(len(X)), votes, votes
+            # Two halves of the sets, and all together.
+            assert len(joined) == 3
+            inliers, opinions, counted = np.arange(len(X)), joined[:2], joined
         own = np.mean([[each[i, k] for i, k in enumerate(model.labels_)] for each in counted], axis=0)
         np.testing.assert_allclose(model.confidence_, own)
         # Rows without landmarks in a half do not count.
@@ -378,18 +365,16 @@ class TestSeveralLandmarkSets:
         for options in ({"n_draws": 1, "n_landmarks": 80}, {}):
             assert "draw" not in quiet(FLS(2, neighborhood=16, random_state=0, **options), X).choice_
 
-    def test_they_differ(self, planes, elections):
-        FLS(2, n_draws=3, n_landmarks=40, random_state=0, **PLANES).fit(planes[0])
-        [(_, voters)] = elections
-        bases = [voter.features.flats_.bases for voter in voters]
+    def test_they_differ(self, planes):
+        model = FLS(2, n_draws=3, n_landmarks=40, random_state=0, **PLANES).fit(planes[0])
+        bases = [voter.features.flats_.bases for voter in model._model.voters]
         assert len(bases) > 1
         assert not any(np.array_equal(first, second) for first, second in combinations(bases, 2))
 
-    def test_a_vote_is_the_largest_mean_share(self, elections):
+    def test_a_vote_is_the_largest_mean_share(self):
         X, _ = make_subspaces((3, 3, 3), 7, points_per_subspace=60, noise=0.1, outliers=0, random_state=0)
         model = FLS(3, n_draws=3, n_landmarks=40, random_state=1, **PLANES | {"subspace_dim": 3}).fit(X)
-        [(_, voters)] = elections
-        votes = [voter.shares(reference.unit_rows(X)) for voter in voters]
+        votes = [voter.shares(reference.unit_rows(X)) for voter in model._model.voters]
         # No voter decides alone.
         assert all((vote.argmax(axis=1) != model.labels_).any() for vote in votes)
         np.testing.assert_array_equal(model.labels_, sum(votes).argmax(axis=1))
@@ -411,9 +396,11 @@ class TestSeveralLandmarkSets:
 
     def test_given_landmarks_are_divided(self):
         X = noise(200, 10)
-        with pytest.warns(ConvergenceWarning, match="Other landmarks"):
-            model = FLS(4, landmarks=X[:50], n_draws=3, neighborhood=16, random_state=0).fit(X)
-        assert model.agreement_ < 0.5
+        model = quiet(FLS(4, landmarks=X[:50], n_draws=3, neighborhood=16, random_state=0), X)
+        whole, *parts = (voter.features.landmarks for voter in model._model.voters)
+        assert len(whole) == 50
+        assert [len(part) for part in parts] == [25, 25]
+        assert not np.array_equal(*parts)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_a_vote_keeps_all_clusters(self):
@@ -427,25 +414,25 @@ class TestSeveralLandmarkSets:
         assert (one.labels_ != three.labels_).any()
         assert one.score(X) != three.score(X)
 
-    def test_those_that_disagree_with_the_best_do_not_vote(self, planes, monkeypatch):
-        monkeypatch.setattr("subspaces.selection.voting.SURE_AGREEMENT", 1.01)
+    def test_all_sets_are_in_the_record(self, planes):
         X, _ = planes
-        model = FLS(2, n_draws=3, random_state=0, **PLANES).fit(X)
-        assert not any(each["votes"] for each in model.choice_["draw"].candidates)
-        assert "alone" in model.choice_["draw"].reason
-        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        model = FLS(2, n_draws=3, n_landmarks=40, random_state=0, **PLANES).fit(X)
+        assert [each["draw"] for each in model.choice_["draw"].candidates] == [1, 2, 3]
+        assert model.choice_["draw"].chosen["agreement"] == max(
+            each["agreement"] for each in model.choice_["draw"].candidates
+        )
 
-    def test_a_given_rule_for_partitions_is_kept(self, elections, monkeypatch):
-        """Several landmark sets decide between modularity and separation only if nothing is given."""
+    @pytest.mark.parametrize("assign", ["balanced", "density", "auto"])
+    def test_a_given_rule_for_partitions_is_kept(self, assign, monkeypatch):
         seen = []
-        monkeypatch.setattr("subspaces.selection.consensus.of_one_kind", lambda draws, k: seen.append(k) or list(draws))
-        X, _ = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
-        for assign in ("balanced", "density"):
-            FLS(2, n_draws=2, random_state=0, **PLANES | {"assign": assign}).fit(X)
-        assert seen == []
-        X = noise(200, 10)
-        quiet(FLS(2, n_draws=2, neighborhood=16, random_state=0), X)
-        assert seen == [2]
+
+        def spy(sets, setting, rng):
+            seen.append((len(sets), setting.kind))
+            return join_sets(sets, setting, rng)
+
+        monkeypatch.setattr("subspaces.selection.consensus.join_sets", spy)
+        quiet(FLS(2, n_draws=2, neighborhood=16, assign=assign, random_state=0), noise(200, 10))
+        assert seen == [(2, assign)]
 
 
 class TestWhitening:
@@ -685,7 +672,7 @@ class TestPaper:
 
         for name in (
             "consensus.half_confidence",
-            "consensus.elect",
+            "consensus.join_sets",
             "structure.find_structure",
             "choosing.decide_n_clusters",
         ):

@@ -96,10 +96,10 @@ class FLS(ShareClusterer):
         second is clearly better separated, and K whole flats if these describe the rows about as well as any number of
         flats does. With n_nearest=None there is only k-means.
     n_draws : int or "auto", default="auto"
-        Number of landmark sets. Of several, the best is kept, and those that agree with it vote on the label of each
-        row, which takes as many times longer; `flats_`, `transform` and `choice_` describe the best. "auto" is 1, or 4
+        Number of landmark sets. The landmarks of several sets describe rows together, which takes as many times
+        longer; `flats_` and `transform` are those of the set that comes nearest to the labels of all. "auto" is 1, or 4
         if halves of the landmarks disagree or clusters may differ in size, unless every row is a landmark or clusters
-        are whole flats; the further sets then use flats of the middle dimension, which fit into smaller clusters.
+        are whole flats; these sets are of linear flats of the middle dimension, which fit into smaller clusters.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.
@@ -441,7 +441,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
 
 
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
-    """How far other landmarks agree with a clustering; if they do not, the best of several and its voters."""
+    """How far other landmarks agree with a clustering; if they do not, one clustering by several sets of them."""
 
     def again() -> Clustering:
         return cluster(prepared, setting.further.resampled(feed.rng), replace(setting, whole_flats=False), feed)

@@ -1,4 +1,4 @@
-"""Agreement between clusterings from different landmarks, and the labels that most of them give."""
+"""Agreement between clusterings from different landmarks, and one clustering by all if they do not agree."""
 
 from __future__ import annotations
 
@@ -9,29 +9,20 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Labels
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.confidence import Confidence, confidence, flat_confidence, half_confidence
-from subspaces.selection.decisions import draws_decision, partition_decision, structure_decision
+from subspaces.selection.confidence import Confidence, flat_confidence, half_confidence
+from subspaces.selection.decisions import partition_decision, sets_decision, structure_decision
+from subspaces.selection.joint import is_doubtful, join_sets, joint_confidence
 from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
 from subspaces.selection.structure import Structure
 from subspaces.selection.thresholds import SURE_AGREEMENT
-from subspaces.selection.voting import (
-    Voter,
-    elect,
-    is_doubtful,
-    named_opinion,
-    of_one_kind,
-    rank_clusterings,
-    with_kind,
-    with_numbers_of,
-    with_own_numbers,
-)
+from subspaces.selection.voting import Voter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Consensus:
-    """The best of one or several clusterings, the labels they agree on, and how sure these are."""
+    """A clustering by one or several sets of landmarks, and how sure its labels are."""
 
     best: Clustering
     labels: Labels  # (n,)
@@ -52,7 +43,7 @@ def find_consensus(
 
     Halves of its own landmarks come first, or halves of the rows if clusters are flat. If halves of the landmarks
     disagree, sizes of clusters are in doubt, or several landmark sets were asked for, `again` clusters the rows with
-    new landmarks. All together say what a good partition is; the best is kept, and those that agree with it vote.
+    new landmarks, and the graph of all landmarks together is cut.
     """
     if not first.features.is_sparse:
         return Consensus(first, first.labels, (), None, ())
@@ -69,18 +60,17 @@ def find_consensus(
         # Other landmarks are as good only if there are fewer landmarks than rows.
         sampled = first.features.n_components < len(first.labels)
         if setting.n_draws is None and sampled and (found.overall < SURE_AGREEMENT or is_doubtful(first)):
-            more = UNSURE_DRAWS - 1
+            more = UNSURE_DRAWS
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions), first.structure)
-    drawn = [first, *(again() for _ in range(more))]
-    clusterings = [with_own_numbers(each) for each in of_one_kind(drawn, k)] if setting.cut.kind == "auto" else drawn
-    ranking = rank_clusterings(clusterings)
-    labels, voters = elect([clusterings[i] for i in ranking.voters], k)
-    decisions.append(draws_decision(ranking, clusterings, voted=bool(voters)))
-    # Opinions are those of the own partition of each: clusterings that took over another's would agree with it.
-    kinds = [each.choice.kind if each.choice else "balanced" for each in clusterings]
-    own = [with_kind(each, kind) for each, kind in zip(drawn, kinds, strict=True)]
-    opinions = [named_opinion(each, labels, k) for each in own]
-    best = with_numbers_of(clusterings[ranking.best], labels, k)
-    found = confidence(labels, opinions, best.inliers, voted=True)
-    return Consensus(best, labels, voters, found, tuple(decisions), first.structure)
+    # Further sets that were not asked for are of the simplest kind and replace the first.
+    further = [again() for _ in range(more)]
+    joint = join_sets([first, *further] if setting.n_draws else further, setting.cut, rng)
+    found = joint_confidence(joint, setting.cut, rng)
+    assert joint.whole.choice is not None
+    decisions = [
+        *decisions[: first.structure is not None],
+        partition_decision(joint.whole.choice, joint.whole.partition),
+        sets_decision(joint),
+    ]
+    return Consensus(joint.best, joint.labels, joint.voters, found, tuple(decisions), first.structure)

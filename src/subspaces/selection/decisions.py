@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 
-from subspaces.selection.clustering import Clustering
+import numpy as np
+
 from subspaces.selection.coding import spread
+from subspaces.selection.joint import Joint
 from subspaces.selection.partition import PartitionChoice
 from subspaces.selection.record import Decision
 from subspaces.selection.search import Search, kind_name
 from subspaces.selection.structure import BENT, BLOBS, FLAT, Structure
-from subspaces.selection.voting import Ranking
 from subspaces.spectral.partition import Partition
 
 
@@ -75,19 +75,17 @@ def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     return Decision("partition", 0, "modularity", reason, candidates)
 
 
-def draws_decision(ranking: Ranking, clusterings: Sequence[Clustering], *, voted: bool) -> Decision:
-    """Which of several clusterings from different landmarks, and whether others `voted` with it."""
+def sets_decision(joint: Joint) -> Decision:
+    """The landmark sets whose graphs were joined; the first named is the one that `flats_` shows."""
     candidates = tuple(
         {
             "draw": i + 1,
             "subspace_dim": each.features.subspace_dim,
             "neighborhood": each.features.neighborhood,
-            "agreement": float(ranking.agreements[i]),
+            "agreement": agreement,
             "separation": float(each.partition.separation),
-            "votes": bool(voted and i in ranking.voters),
         }
-        for i, each in enumerate(clusterings)
+        for i, (each, agreement) in enumerate(zip(joint.sets, joint.agreements, strict=True))
     )
-    reason = "the largest agreement with the other draws"
-    reason += "; those that agree with it vote" if voted else "; it decides alone"
-    return Decision("draw", ranking.best, "agreement", reason, candidates)
+    reason = "the landmarks of all sets give the labels together; this set alone comes nearest to them"
+    return Decision("draw", int(np.argmax(joint.agreements)), "agreement", reason, candidates)

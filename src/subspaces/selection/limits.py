@@ -24,9 +24,11 @@ N_STARTS_EACH = 2
 # Eigenvalues this near to one count as one: the graph is in separate pieces. Rounding.
 EQUAL = 1e-5
 
-# --- Other landmarks (consensus.py, confidence.py) ---
-# Further landmark sets if the first is unsure; splits of landmarks in halves; rows and starts for each half.
+# --- Other landmarks (consensus.py, joint.py, confidence.py) ---
+# Further landmark sets if the first is unsure; how often parts are made in each way if sets are joined; splits of
+# landmarks in halves; rows and starts for each half.
 UNSURE_DRAWS = 4
+JOINT_DRAWS = 6
 MAX_SPLITS = 2
 OPINION_ROWS = 5000
 OPINION_STARTS = 2

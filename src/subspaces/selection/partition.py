@@ -80,12 +80,15 @@ def choose_partition(
     rng: np.random.RandomState,
     kind: str = "auto",
     n_draws: int = 2,
+    given: Sequence[Labels] = (),
 ) -> PartitionChoice:
     """The best partition over numbers of eigenvectors `counts`, starts of k-means and joined parts.
 
     The rows of `psi` (n, D) sum to one; modularity is computed on the rows `inliers`. With `polish`, candidates are
     refined on the landmarks. `kind` "balanced" compares modularity and "density" separation; "auto" compares modularity
     unless its winner cuts clearly stronger joins than another candidate. Parts are made `n_draws` times in each way.
+    If psi has several sets of landmarks, `given` are the labels (n,) of single ones: candidates of separation, too.
+    Joins of several sets are not weak by chance, so no margin is needed.
     """
     sample = psi[at_most(inliers, MAX_FIT_ROWS, rng)]
     embedding = embed(sample, spectrum)
@@ -117,18 +120,23 @@ def choose_partition(
     if kind == "balanced" or n_clusters == 1:
         return PartitionChoice(balanced, balanced, balanced, candidates)
     strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
-    strong = [settle(each, everyone, spectrum) for each in strong]
+    known = [partition_of_labels(everyone, each[index], n_clusters, spectrum, "one set of landmarks") for each in given]
+    strong, known = ([settle(each, everyone, spectrum) for each in some] for some in (strong, known))
     merged = [] if polish else [settle(each, everyone, spectrum) for each in merged]
-    candidates += merged + strong
+    candidates += merged + strong + known
     balanced, *candidates = _separated([balanced, *candidates], graphs, everyone, coordinates)
     # If all clusters are too small to be judged, this falls back to modularity.
     density = max(balanced, *candidates, key=_separation)
-    agreement = _agreement(strong, everyone, spectrum)
-    if kind == "auto" and not (
-        density.separation > balanced.separation + SEPARATION_MARGIN
-        and (polish or agreement >= SURE_AGREEMENT)
-        and _agreement([balanced, density], sample, spectrum) < SURE_AGREEMENT
-    ):
+    better = kind == "density"
+    if kind == "auto" and given:
+        better = _is_clearly_separated(density, balanced, graphs, everyone, spectrum)
+    elif kind == "auto":
+        better = (
+            density.separation > balanced.separation + SEPARATION_MARGIN
+            and (polish or _agreement(strong, everyone, spectrum) >= SURE_AGREEMENT)
+            and _agreement([balanced, density], sample, spectrum) < SURE_AGREEMENT
+        )
+    if not better:
         return PartitionChoice(balanced, balanced, density, candidates, tuple(graphs), index)
     if density.landmark_scores is not None:
         density = replace(settle(density, psi, spectrum), separation=density.separation)
@@ -174,6 +182,15 @@ def _separated(
     if large.any():
         values[large] = separation(graphs, labels[large], k)
     return [replace(each, separation=float(values[i])) for each, i in zip(partitions, same, strict=True)]
+
+
+def _is_clearly_separated(
+    density: Partition, balanced: Partition, graphs: list[PartGraph], psi: csr_matrix, spectrum: Spectrum
+) -> bool:
+    """Whether one partition is clearly better separated than another, over the ways to make parts of psi (n, D)."""
+    labels = np.array([assign(psi, spectrum, each) for each in (density, balanced)])
+    values = np.array([separation([graph], labels, density.n_clusters) for graph in graphs])
+    return np.isfinite(density.separation - balanced.separation) and clearly_positive(values[:, 0] - values[:, 1])
 
 
 def _separation(partition: Partition) -> float:

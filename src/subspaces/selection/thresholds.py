@@ -27,9 +27,9 @@ N_LANDMARKS = 2000
 N_NEAREST = 5
 N_NEAREST_ALL = 8
 
-# --- The partition (partition.py, voting.py) ---
-# How much better separated a partition must be than that of the largest modularity if there is one set of landmarks;
-# from half of it on, several sets decide. choosing, study_kinds.
+# --- The partition (partition.py, joint.py) ---
+# How much better separated a partition must be than that of the largest modularity if there is one set of landmarks.
+# choosing, study_kinds.
 SEPARATION_MARGIN = 0.2
 # Clusterings with a larger adjusted Rand index agree; with a smaller one they need other landmarks. choosing.
 SURE_AGREEMENT = 0.8
