@@ -186,8 +186,7 @@ def test_starts_that_meet_have_the_code_that_each_has_alone(planes):
     assert np.shares_memory(together[0].table, together[1].table)
     for start, code in zip(starts, together, strict=True):
         alone = shortest_code(space, start, 2, free=True)
-        # Medians of all clusters stop together, so they depend a little on the company.
-        assert code.length == pytest.approx(alone.length, rel=1e-3)
+        assert code.length == pytest.approx(alone.length, rel=1e-9)
 
 
 class TestInvariance:

@@ -19,7 +19,6 @@ from subspaces.flats.thresholds import (
     BACKGROUND_CAP,
     MAX_DIM_SHARE,
     MEDIAN_STEPS,
-    MEDIAN_TOLERANCE,
     NATS_PER_DIRECTION,
     RESOLUTION,
 )
@@ -59,11 +58,65 @@ class Cell:
     @property
     def level(self) -> float:
         """Length of a row at the centre, in nats."""
-        return float(_levels([self])[0])
+        p, d = self.basis.shape
+        return float(np.log(self.variances).sum() + (p - d) * np.log(self.noise) + p * LOG_2PI) / 2
 
     def row_lengths(self, rows: Floats) -> Floats:
         """Nats (m,) of `rows` (m, p)."""
-        return cell_lengths([self], rows)[0][:, 0]
+        offsets = rows - self.center
+        along = offsets @ self.basis
+        squares = squared_lengths(offsets) / self.noise - np.square(along) @ (1 / self.noise - 1 / self.variances)
+        return np.maximum(squares, 0) / 2 + self.level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Gaussians of M clusters, none of them empty, in arrays."""
+
+    sizes: Indices  # (M,)
+    centers: Floats  # (M, p)
+    directions: Floats  # (M, p, p), in the order of variance
+    variances: Floats  # (M, p), along the directions
+    counts: Indices  # (M,), how many of the directions shorten the code
+    lengths: Floats  # (M, high + 1), nats of rows and flat by number of directions
+    overheads: Floats  # (M, high + 1), nats of the flat alone
+    noises: Floats  # (M, high + 1), variance in every other direction
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, index: Indices | slice) -> Cells:
+        return Cells(*(getattr(self, name)[index] for name in Cells.__dataclass_fields__))
+
+    @property
+    def noise(self) -> Floats:
+        """Variance (M,) in every direction beyond those that shorten the code."""
+        return self.noises[np.arange(len(self)), self.counts]
+
+    def each(self) -> list[Cell]:
+        """The Gaussian of each cluster."""
+        every, p = np.arange(len(self)), self.centers.shape[1]
+        least = self.lengths[every, self.counts]
+        # Without directions beyond the best.
+        shorter = np.where(np.arange(self.lengths.shape[1]) <= self.counts[:, None], self.lengths, least[:, None])
+        dims = cluster_dim(shorter / self.sizes[:, None], p)
+        noise, dim_noise = self.noise, self.noises[every, dims]
+        overheads = self.overheads[every, self.counts]
+        return [
+            Cell(
+                size=int(self.sizes[k]),
+                center=self.centers[k],
+                directions=self.directions[k],
+                basis=self.directions[k, :, :count],
+                variances=self.variances[k, :count],
+                noise=float(noise[k]),
+                length=float(least[k]),
+                overhead=float(overheads[k]),
+                dim=int(dims[k]),
+                dim_noise=float(dim_noise[k]),
+            )
+            for k, count in enumerate(self.counts.tolist())
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,101 +129,83 @@ class Background:
 
     def row_lengths(self, rows: Floats) -> Floats:
         """Nats (m,) of `rows` (m, p)."""
-        return background_lengths([self], rows)[0]
+        return background_lengths([self.width], squared_lengths(rows - self.center), rows.shape[1])[0]
 
 
-def background_lengths(backgrounds: Sequence[Background], rows: Floats) -> Floats:
-    """Nats (b, m) of `rows` (m, p) in each of b backgrounds."""
-    p = rows.shape[1]
-    centers = np.array([each.center for each in backgrounds])
-    widths = np.array([[each.width] for each in backgrounds])
-    squares = (-2 * centers) @ rows.T
+def background_lengths(widths: Sequence[float] | Floats, squares: Floats, p: int) -> Floats:
+    """Nats (b, m) of rows at squared distances (m,) from the centre of backgrounds of these widths (b,)."""
+    wide = np.asarray(widths)[:, None]
+    return (np.minimum(squares / wide, BACKGROUND_CAP * p) + p * (np.log(wide) + LOG_2PI)) / 2
+
+
+def background_width(squares: Floats, p: int) -> float:
+    """The variance, in each of p directions, of a background of rows at squared distances (m,) from its centre.
+
+    By the median, because a few outliers may be farther than all others. At least as wide as the data, so that the
+    background cannot model a cluster.
+    """
+    return max(1.0, middle(squares) / p) if len(squares) else 1.0
+
+
+def cell_lengths(cells: Cells, rows: Floats) -> tuple[Floats, Floats]:
+    """Nats (M, m) of `rows` (m, p) in each of M cells, and those (M,) of a row at the centre of each."""
+    p, noise = rows.shape[1], cells.noise
+    used = np.arange(p) < cells.counts[:, None]
+    bases, variances = cells.directions.transpose(0, 2, 1)[used], cells.variances[used]
+    owner = np.repeat(np.arange(len(cells)), cells.counts)
+    columns = np.ascontiguousarray(rows.T)
+    squares = (-2 * cells.centers) @ columns
     squares += squared_lengths(rows)
-    squares += squared_lengths(centers)[:, None]
-    squares /= widths
-    return (np.clip(squares, 0, BACKGROUND_CAP * p, out=squares) + p * (np.log(widths) + LOG_2PI)) / 2
+    squares += squared_lengths(cells.centers)[:, None]
+    squares /= noise[:, None]
+    logs = np.zeros(len(cells))
+    if len(owner):
+        along = bases @ columns
+        along -= np.einsum("tp,tp->t", cells.centers[owner], bases)[:, None]
+        np.square(along, out=along)
+        # How much less a square counts along a direction of the flat than as noise.
+        along *= (1 / noise[owner] - 1 / variances)[:, None]
+        straight = np.flatnonzero(cells.counts)
+        squares[straight] -= np.add.reduceat(along, (cells.counts.cumsum() - cells.counts)[straight], axis=0)
+        logs = np.bincount(owner, weights=np.log(variances), minlength=len(cells))
+    levels = (logs + (p - cells.counts) * np.log(noise) + p * LOG_2PI) / 2
+    np.maximum(squares, 0, out=squares)
+    squares /= 2
+    squares += levels[:, None]
+    return squares, levels
 
 
-def cell_lengths(cells: Sequence[Cell], rows: Floats) -> tuple[Floats, Floats]:
-    """Nats (m, K) of `rows` (m, p) in each of K cells, and those (K,) of a row at the centre of each."""
-    centers = np.array([cell.center for cell in cells])
-    noise = np.array([cell.noise for cell in cells])
-    variances = np.concatenate([cell.variances for cell in cells])
-    bases = np.concatenate([cell.basis for cell in cells], axis=1)
-    owner = _owners(cells)
-    along = rows @ bases
-    along -= np.einsum("kp,pk->k", centers[owner], bases)
-    # How much less a square counts along a direction of the flat than as noise.
-    factors = np.zeros((len(variances), len(cells)))
-    factors[np.arange(len(variances)), owner] = 1 / noise[owner] - 1 / variances
-    squares = rows @ (-2 * centers.T)
-    squares += squared_lengths(rows)[:, None]
-    squares += squared_lengths(centers)
-    squares /= noise
-    squares -= np.square(along, out=along) @ factors
-    levels = _levels(cells)
-    return np.maximum(squares, 0, out=squares) / 2 + levels, levels
-
-
-def _owners(cells: Sequence[Cell]) -> Indices:
-    """The cell of each direction of all bases."""
-    return np.repeat(np.arange(len(cells)), [len(cell.variances) for cell in cells])
-
-
-def _levels(cells: Sequence[Cell]) -> Floats:
-    """Nats (K,) of a row at the centre of each of K cells."""
-    p = len(cells[0].center)
-    logs = np.log(np.concatenate([cell.variances for cell in cells]))
-    along = np.bincount(_owners(cells), weights=logs, minlength=len(cells))
-    beside = [(p - len(cell.variances), cell.noise) for cell in cells]
-    counts, noise = np.array(beside).T
-    return (along + counts * np.log(noise) + p * LOG_2PI) / 2
-
-
-def fit_background(space: Space, index: Indices) -> Background:
-    """Fit the background to some of the rows."""
-    return fit_backgrounds(space, [index])[0]
-
-
-def fit_backgrounds(space: Space, groups: Sequence[Indices]) -> list[Background]:
-    """Fit a background to each group of rows."""
-    p = space.rows.shape[1]
-    found = [Background(1, np.zeros(p), 1.0)] * len(groups)
-    filled = [i for i, index in enumerate(groups) if len(index)]
-    if not filled:
-        return found
-    sizes = np.array([len(groups[i]) for i in filled])
-    rows = space.rows[np.concatenate([groups[i] for i in filled])]
-    # Medians, because a few outliers may be farther than all others.
-    centers = spatial_medians(rows, sizes) if space.affine else np.zeros((len(sizes), p))
-    squares = _middles(squared_lengths(rows - centers.repeat(sizes, axis=0)), sizes)
-    for i, size, center, square in zip(filled, sizes, centers, squares, strict=True):
-        # At least as wide as the data, so that the background cannot model a cluster.
-        found[i] = Background(int(size), center, max(1.0, float(square) / p))
-    return found
+def fit_background(rows: Floats, center: Floats) -> Background:
+    """Fit the background around a centre (p,) to rows (m, p)."""
+    return Background(max(1, len(rows)), center, background_width(squared_lengths(rows - center), len(center)))
 
 
 def fit_cells(space: Space, labels: Labels | Indices, n_clusters: int) -> list[Cell | None]:
     """The Gaussian of each cluster of the rows, from their labels (n,), -1 or K for none; None without rows."""
-    return fit_each(space, labels[None], n_clusters)[0]
+    cells, places = fit_each(space, labels[None], n_clusters)
+    return in_places(cells, places, n_clusters)
+
+
+def in_places(cells: Cells, places: Indices, n_clusters: int) -> list[Cell | None]:
+    """K cells of which those at `places` (M,) are given; None elsewhere."""
+    found: list[Cell | None] = [None] * n_clusters
+    for k, cell in zip(places.tolist(), cells.each(), strict=True):
+        found[k] = cell
+    return found
 
 
 def fit_each(
     space: Space, labels: Labels | Indices, n_clusters: int, *, robust: bool = False
-) -> list[list[Cell | None]]:
-    """The same for each of several labellings (m, n).
+) -> tuple[Cells, Indices]:
+    """The Gaussians of all clusters that have rows in several labellings (m, n), and their places (M,) among m K.
 
     If `robust`, approximate Gaussians of most of the rows, of which up to half may be outliers.
     """
     rows, sizes = _sorted_by_cluster(space.rows, labels, n_clusters)
-    present = np.flatnonzero(sizes)
-    cells: list[Cell | None] = [None] * len(sizes)
-    if len(present):
-        counts = sizes[present]
-        centers, covariances = (_robust_moments if robust else _moments)(rows, counts, space.affine)
-        for k, cell in zip(present, cells_of_moments(space, counts, centers, covariances), strict=True):
-            cells[k] = cell
-    return [cells[k : k + n_clusters] for k in range(0, len(cells), n_clusters)]
+    places = np.flatnonzero(sizes)
+    counts = sizes[places]
+    centers, covariances = (_robust_moments if robust else _moments)(rows, counts, space.affine)
+    return cells_of_moments(space, counts, centers, covariances), places
 
 
 def _sorted_by_cluster(rows: Floats, labels: Labels | Indices, n_clusters: int) -> tuple[Floats, Indices]:
@@ -205,7 +240,8 @@ def _sums_of_clusters(values: Floats, sizes: Indices) -> Floats:
 
 def _scatters(offsets: Floats, sizes: Indices) -> Floats:
     """Sums (K, p, p) of outer products of the rows of each cluster."""
-    return np.array([part.T @ part for part in _parts(offsets, sizes)])
+    p = offsets.shape[1]
+    return np.array([part.T @ part for part in _parts(offsets, sizes)]).reshape(-1, p, p)
 
 
 def _middles(values: Floats, sizes: Indices) -> Floats:
@@ -230,8 +266,7 @@ def middle(values: Floats) -> float:
 def spatial_medians(rows: Floats, sizes: Indices) -> Floats:
     """Points (K, p) of about the least sum of distances to the rows of each cluster, which are robust to outliers.
 
-    The rows (m, p) of clusters of these sizes (K,), none empty, are one after another. Steps end when no point moves by
-    more than a small share of the distance of its rows.
+    The rows (m, p) of clusters of these sizes (K,), none empty, are one after another.
     """
     centers = _sums_of_clusters(rows, sizes) / sizes[:, None]
     least = np.empty(0)
@@ -242,44 +277,19 @@ def spatial_medians(rows: Floats, sizes: Indices) -> Floats:
             floors = 1e-3 * _middles(lengths, sizes)
             least = np.repeat(np.where(floors > 0, floors, 1.0), sizes)
         weights = 1 / np.maximum(lengths, least)
-        before, total = centers, _sums_of_clusters(weights, sizes)
-        centers = _sums_of_clusters(weights[:, None] * rows, sizes) / total[:, None]
-        # Compared with the harmonic mean of the distances.
-        if (squared_lengths(centers - before) <= np.square(MEDIAN_TOLERANCE * sizes / total)).all():
-            break
+        centers = _sums_of_clusters(weights[:, None] * rows, sizes) / _sums_of_clusters(weights, sizes)[:, None]
     return centers
 
 
-def cells_of_moments(space: Space, sizes: Indices, centers: Floats, covariances: Floats) -> list[Cell]:
-    """Gaussians of clusters of these sizes (K,), centres (K, p) and covariances (K, p, p)."""
-    p = centers.shape[1]
+def cells_of_moments(space: Space, sizes: Indices, centers: Floats, covariances: Floats) -> Cells:
+    """Gaussians of clusters of these sizes (M,), centres (M, p) and covariances (M, p, p)."""
     with one_thread():
         values, vectors = np.linalg.eigh(covariances)
-    variances, vectors = np.maximum(values[:, ::-1], 0), vectors[:, :, ::-1]
-    lengths, overheads, noise = dim_lengths(variances, sizes, _reaches(space, centers), low=space.low, high=space.high)
-    best = space.low + lengths[:, space.low :].argmin(axis=1)
-    every = np.arange(len(sizes))
-    least = lengths[every, best]
-    # Without directions beyond the best.
-    shorter = np.where(np.arange(lengths.shape[1]) <= best[:, None], lengths, least[:, None])
-    dims = cluster_dim(shorter / sizes[:, None], p)
-    levels, dim_levels, flats = noise[every, best], noise[every, dims], overheads[every, best]
+    variances = np.maximum(values[:, ::-1], 0)
+    lengths, overheads, noises = dim_lengths(variances, sizes, _reaches(space, centers), low=space.low, high=space.high)
+    counts = space.low + lengths[:, space.low :].argmin(axis=1)
     variances = np.maximum(variances, RESOLUTION**2)
-    return [
-        Cell(
-            size=int(sizes[k]),
-            center=centers[k],
-            directions=vectors[k],
-            basis=vectors[k, :, : best[k]],
-            variances=variances[k, : best[k]],
-            noise=float(levels[k]),
-            length=float(least[k]),
-            overhead=float(flats[k]),
-            dim=int(dims[k]),
-            dim_noise=float(dim_levels[k]),
-        )
-        for k in range(len(sizes))
-    ]
+    return Cells(sizes, centers, vectors[:, :, ::-1], variances, counts, lengths, overheads, noises)
 
 
 def _reaches(space: Space, centers: Floats) -> Floats | None:

@@ -10,7 +10,7 @@ dimensions: the shortest is the best.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,15 @@ from subspaces._core.threads import one_thread
 from subspaces.flats.cells import (
     Background,
     Cell,
+    Cells,
     Floats,
     Space,
     background_lengths,
+    background_width,
     cell_lengths,
     chi2_quantile,
-    fit_backgrounds,
     fit_each,
+    in_places,
     middle,
     spatial_medians,
     squared_lengths,
@@ -133,14 +135,10 @@ def shortest_codes(
     # Clusters are small, so several threads would mostly wait for each other.
     with one_thread():
         labels = np.array(starts, np.intp)
+        coder = _Coder(space, n_clusters, None if free else labels)
         chosen = np.full(labels.shape, -1)
-        outliers = [np.flatnonzero(each < 0) for each in labels]
-        known = [index if len(index) else np.arange(len(space.rows)) for index in outliers]
-        around = zip(fit_backgrounds(space, known), outliers, strict=True)
-        backgrounds = [replace(background, size=max(1, len(index))) for background, index in around]
-        cells = fit_each(space, labels, n_clusters, robust=True)
-        tables = _tables(space, cells, backgrounds, None if free else labels)
         active = into = np.arange(len(labels))
+        tables = coder.encode(active, np.where(labels < 0, n_clusters, labels), robust=True)
         met: dict[bytes, int] = {}
         for _ in range(MAX_CODE_ROUNDS):
             before, chosen[active] = chosen[active], tables[active].argmin(axis=1)
@@ -149,13 +147,49 @@ def shortest_codes(
                 active, into = _unmet(active, chosen, n_clusters, met, into)
             if not len(active):
                 break
-            some = fit_each(space, chosen[active], n_clusters)
-            beside = fit_backgrounds(space, [np.flatnonzero(each == n_clusters) for each in chosen[active]])
-            tables[active] = _tables(space, some, beside, None if free else labels[active])
-            for i, own, background in zip(active, some, beside, strict=True):
-                cells[i], backgrounds[i] = own, background
-    codes = {i: Code(space, cells[i], backgrounds[i], chosen[i], tables[i].T) for i in into.tolist()}
+            tables[active] = coder.encode(active, chosen[active])
+    codes = {i: Code(space, *coder.parts(i), chosen[i], tables[i].T) for i in into.tolist()}
     return [codes[i] for i in into.tolist()]
+
+
+class _Coder:
+    """Cells and backgrounds fitted to clusters of the rows of a space; the last ones of each start are kept."""
+
+    def __init__(self, space: Space, n_clusters: int, allowed: Indices | None) -> None:
+        self._space, self._n_clusters = space, n_clusters
+        self._allowed = allowed  # (m, n), the only cell of each row, if it has but one
+        self._squares = squared_lengths(space.rows)
+        self._reach = chi2_quantile(REACH, space.rows.shape[1]) / 2
+        self._parts: dict[int, tuple[Cells, Indices, Background]] = {}
+
+    def parts(self, start: int) -> tuple[list[Cell | None], Background]:
+        """The last cells and background of a start."""
+        cells, places, background = self._parts[start]
+        return in_places(cells, places, self._n_clusters), background
+
+    def encode(self, starts: Indices, labels: Indices, *, robust: bool = False) -> Floats:
+        """Nats (m, K + 1, n) of each row in the cells and backgrounds of clusters `labels` (m, n), K for outliers."""
+        k, (n, p) = self._n_clusters, self._space.rows.shape
+        cells, places = fit_each(self._space, labels, k, robust=robust)
+        lengths, levels = cell_lengths(cells, self._space.rows)
+        lengths += np.log(n / cells.sizes)[:, None]
+        codes, names = np.divmod(places, k)
+        if self._allowed is not None:
+            lengths[self._allowed[starts[codes]] != names[:, None]] = np.inf
+        tables = np.full((len(labels), k + 1, n), np.inf)
+        tables[codes, names] = lengths
+        ends = np.searchsorted(codes, np.arange(len(labels) + 1))
+        # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
+        lengths -= (levels + np.log(n / cells.sizes) + self._reach)[:, None]
+        for i, (start, outliers) in enumerate(zip(starts.tolist(), labels == k, strict=True)):
+            own, count = slice(ends[i], ends[i + 1]), int(np.count_nonzero(outliers))
+            # Without outliers, the background is that of all rows.
+            width = background_width(self._squares[outliers] if count or not robust else self._squares, p)
+            background = Background(max(1, count), np.zeros(p), width)
+            self._parts[start] = cells[own], names[own], background
+            tables[i, k] = background_lengths([width], self._squares, p)[0] + np.log(n / background.size)
+            tables[i, k, (lengths[own] <= 0).any(axis=0)] = np.inf
+        return tables
 
 
 def _unmet(
@@ -184,38 +218,3 @@ def _renamed(chosen: Indices, n_clusters: int) -> Indices:
     names = np.full(n_clusters + 1, n_clusters)
     names[np.argsort(first[:n_clusters])] = np.arange(n_clusters)
     return names[chosen]
-
-
-def _tables(
-    space: Space,
-    cells: Sequence[Sequence[Cell | None]],
-    backgrounds: Sequence[Background],
-    allowed: Labels | Indices | None,
-) -> Floats:
-    """Nats (m, K + 1, n) of each row in each cell of m codes and in their backgrounds.
-
-    With `allowed` (m, n), a row has only the cell of its cluster.
-    """
-    n, p = space.rows.shape
-    tables = np.full((len(cells), len(cells[0]) + 1, n), np.inf)
-    names = np.log([n / each.size for each in backgrounds])
-    tables[:, -1] = background_lengths(backgrounds, space.rows) + names[:, None]
-    some = [(i, k, cell) for i, own in enumerate(cells) for k, cell in enumerate(own) if cell]
-    parts = (
-        [(slice(None), some)]
-        if allowed is None
-        else [(np.flatnonzero(allowed[i] == k), [(i, k, cell)]) for i, k, cell in some]
-    )
-    reach = chi2_quantile(REACH, p) / 2
-    for index, part in parts:
-        if not part:
-            continue
-        codes, places, filled = (list(each) for each in zip(*part, strict=True))
-        lengths, levels = cell_lengths(filled, space.rows[index])
-        tables[codes, places, index] = (lengths + np.log([n / cell.size for cell in filled])).T
-        # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
-        firsts = np.flatnonzero(np.diff(codes, prepend=-1))
-        near = np.logical_or.reduceat(lengths <= levels + reach, firsts, axis=1)
-        for i, within in zip(np.array(codes)[firsts], near.T, strict=True):
-            tables[i, -1, index] = np.where(within, np.inf, tables[i, -1, index])
-    return tables

@@ -42,9 +42,8 @@ SEARCH_STEPS = 30
 # Description length, `description`. Together: benchmarks/cluster_count.py, and outliers in benchmarks/choosing.py.
 # Rounds of assigning rows and refitting; a few are usually enough. No kept study.
 MAX_CODE_ROUNDS = 12
-# Steps of the spatial median, and the move, as a share of the distance of the rows, that ends them. No kept study.
-MEDIAN_STEPS = 10
-MEDIAN_TOLERANCE = 0.01
+# Steps of the spatial median. No kept study.
+MEDIAN_STEPS = 6
 # Least noise, as a share of the size of the data. Real clusters are nearly flat: tracks of a moving body bend by the
 # perspective of the camera, and columns may be constant in some rows. A finer precision would encode that and split
 # clusters. benchmarks/study_structure.py.

@@ -11,7 +11,7 @@ import numpy as np
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
 from subspaces.flats.candidates import LocalFlats, sample_rows
-from subspaces.flats.cells import fit_backgrounds, joined_lengths
+from subspaces.flats.cells import background_lengths, background_width, joined_lengths, squared_lengths
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
@@ -121,19 +121,21 @@ def one_fewer(code: Code) -> Indices:
 
 def _without(code: Code) -> list[tuple[float, Indices]]:
     """For each cell with rows, the increase of the length without it, and the labels that its rows get."""
-    rows, n = code.space.rows, len(code.chosen)
-    nats, overheads = code.row_lengths, code.overheads
+    n, p = code.space.rows.shape
+    nats, overheads, squares = code.row_lengths, code.overheads, squared_lengths(code.space.rows)
     outliers = np.flatnonzero(code.chosen == len(code.cells))
-    members = {k: np.flatnonzero(code.chosen == k) for k, cell in enumerate(code.cells) if cell}
-    # Fit the background to these rows too; as it is, it may have no row at all.
-    backgrounds = fit_backgrounds(code.space, [np.concatenate([own, outliers]) for own in members.values()])
     options = []
-    for (k, own), background in zip(members.items(), backgrounds, strict=True):
+    for k, cell in enumerate(code.cells):
+        if cell is None:
+            continue
+        own = np.flatnonzero(code.chosen == k)
+        # Fit the background to these rows too; as it is, it may have no row at all.
+        both = np.concatenate([own, outliers])
+        apart = background_lengths([background_width(squares[both], p)], squares[both], p)[0] + np.log(n / len(both))
         table = code.table[own]
         table[:, k] = np.inf
-        name = np.log(n / background.size)
-        table[:, -1] = background.row_lengths(rows[own]) + name
-        after = table.min(axis=1).sum() + (background.row_lengths(rows[outliers]) + name).sum()
+        table[:, -1] = apart[: len(own)]
+        after = table.min(axis=1).sum() + apart[len(own) :].sum()
         before = nats[own].sum() + nats[outliers].sum() + overheads[k]
         labels = code.chosen.copy()
         labels[own] = table.argmin(axis=1)
