@@ -18,6 +18,7 @@ from subspaces.flats.thresholds import (
     MAX_GREEDY_ROUNDS,
     MAX_POOL_ROWS,
     ROWS_PER_FLAT,
+    SMALL_NEIGHBORHOOD,
     TABLE_ENTRIES,
 )
 
@@ -70,7 +71,11 @@ def distance_table(x: Array, flats: Flats, n_chosen: int, rng: np.random.RandomS
 
 
 class LocalFlats:
-    """Local best-fit flats of dimension `dim` at random rows of `x` (n, p); each is fitted once, when it is needed."""
+    """Flats of dimension `dim` at random rows of `x` (n, p); each is fitted once, when it is needed.
+
+    The neighbourhoods have a few rows more than a flat passes through. They do not grow as those of `candidate_flats`:
+    whoever begins here moves rows between flats afterwards.
+    """
 
     def __init__(self, x: Array, dim: int, *, affine: bool, rng: np.random.RandomState) -> None:
         self._x, self._dim, self._affine = x, dim, affine
@@ -85,7 +90,8 @@ class LocalFlats:
         known = sum(map(len, self._flats))
         if known < needed:
             centers = self._centers[known:needed]
-            self._flats.append(local_flats(self._pool, centers, self._dim, PUBLISHED_SIZES, affine=self._affine)[0])
+            size = SMALL_NEIGHBORHOOD * (self._dim + 1)
+            self._flats.append(local_flats(self._pool, centers, self._dim, size, affine=self._affine)[0])
             self._tables.append(np.sqrt(distances_to(self._flats[-1])(self._x)))
         bases = np.concatenate([each.bases for each in self._flats])
         centers = np.concatenate([each.centers for each in self._flats])

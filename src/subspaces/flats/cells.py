@@ -129,22 +129,19 @@ class Background:
 
     def row_lengths(self, rows: Floats) -> Floats:
         """Nats (m,) of `rows` (m, p)."""
-        return background_lengths([self.width], squared_lengths(rows - self.center), rows.shape[1])[0]
+        return background_lengths([self], rows)[0]
 
 
-def background_lengths(widths: Sequence[float] | Floats, squares: Floats, p: int) -> Floats:
-    """Nats (b, m) of rows at squared distances (m,) from the centre of backgrounds of these widths (b,)."""
-    wide = np.asarray(widths)[:, None]
-    return (np.minimum(squares / wide, BACKGROUND_CAP * p) + p * (np.log(wide) + LOG_2PI)) / 2
-
-
-def background_width(squares: Floats, p: int) -> float:
-    """The variance, in each of p directions, of a background of rows at squared distances (m,) from its centre.
-
-    By the median, because a few outliers may be farther than all others. At least as wide as the data, so that the
-    background cannot model a cluster.
-    """
-    return max(1.0, middle(squares) / p) if len(squares) else 1.0
+def background_lengths(backgrounds: Sequence[Background], rows: Floats) -> Floats:
+    """Nats (b, m) of `rows` (m, p) in each of b backgrounds."""
+    p = rows.shape[1]
+    centers = np.array([each.center for each in backgrounds])
+    widths = np.array([[each.width] for each in backgrounds])
+    squares = (-2 * centers) @ rows.T
+    squares += squared_lengths(rows)
+    squares += squared_lengths(centers)[:, None]
+    squares /= widths
+    return (np.clip(squares, 0, BACKGROUND_CAP * p, out=squares) + p * (np.log(widths) + LOG_2PI)) / 2
 
 
 def cell_lengths(cells: Cells, rows: Floats) -> tuple[Floats, Floats]:
@@ -175,9 +172,27 @@ def cell_lengths(cells: Cells, rows: Floats) -> tuple[Floats, Floats]:
     return squares, levels
 
 
-def fit_background(rows: Floats, center: Floats) -> Background:
-    """Fit the background around a centre (p,) to rows (m, p)."""
-    return Background(max(1, len(rows)), center, background_width(squared_lengths(rows - center), len(center)))
+def fit_background(space: Space, inside: NDArray[np.bool_]) -> Background:
+    """Fit the background to the rows `inside` (n,)."""
+    return fit_backgrounds(space, inside[None])[0]
+
+
+def fit_backgrounds(space: Space, inside: NDArray[np.bool_]) -> list[Background]:
+    """Fit a background to each of several sets of rows (m, n)."""
+    p = space.rows.shape[1]
+    found = [Background(1, np.zeros(p), 1.0)] * len(inside)
+    counts = inside.sum(axis=1)
+    filled = np.flatnonzero(counts)
+    if not len(filled):
+        return found
+    sizes, rows = counts[filled], space.rows[np.nonzero(inside)[1]]
+    # Medians, because a few outliers may be farther than all others.
+    centers = spatial_medians(rows, sizes) if space.affine else np.zeros((len(sizes), p))
+    squares = _middles(squared_lengths(rows - centers.repeat(sizes, axis=0)), sizes)
+    for i, size, center, square in zip(filled, sizes, centers, squares, strict=True):
+        # At least as wide as the data, so that the background cannot model a cluster.
+        found[i] = Background(int(size), center, max(1.0, float(square) / p))
+    return found
 
 
 def fit_cells(space: Space, labels: Labels | Indices, n_clusters: int) -> list[Cell | None]:
@@ -194,9 +209,7 @@ def in_places(cells: Cells, places: Indices, n_clusters: int) -> list[Cell | Non
     return found
 
 
-def fit_each(
-    space: Space, labels: Labels | Indices, n_clusters: int, *, robust: bool = False
-) -> tuple[Cells, Indices]:
+def fit_each(space: Space, labels: Labels | Indices, n_clusters: int, *, robust: bool = False) -> tuple[Cells, Indices]:
     """The Gaussians of all clusters that have rows in several labellings (m, n), and their places (M,) among m K.
 
     If `robust`, approximate Gaussians of most of the rows, of which up to half may be outliers.
@@ -297,25 +310,39 @@ def _reaches(space: Space, centers: Floats) -> Floats | None:
     return np.maximum(1.0, squared_lengths(centers) / centers.shape[1]) if space.affine else None
 
 
-def joined_lengths(space: Space, labels: Labels | Indices, n_clusters: int) -> dict[tuple[int, int], float]:
-    """Nats of rows and flat of any two clusters joined, by their numbers j < k, neither of them empty."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Sizes, means and covariances of M clusters, none of them empty."""
+
+    sizes: Indices  # (M,)
+    centers: Floats  # (M, p)
+    covariances: Floats  # (M, p, p)
+
+    def __getitem__(self, index: Indices) -> Moments:
+        return Moments(self.sizes[index], self.centers[index], self.covariances[index])
+
+    def joined(self, other: Moments) -> Moments:
+        """The moments of each cluster joined with one of as many others."""
+        sizes = self.sizes + other.sizes
+        share = (self.sizes / sizes)[:, None]
+        apart = self.centers - other.centers
+        between = (share * (1 - share) * apart)[:, :, None] * apart[:, None, :]
+        within = share[:, :, None] * self.covariances + (1 - share)[:, :, None] * other.covariances
+        return Moments(sizes, other.centers + share * apart, within + between)
+
+    def lengths(self, space: Space) -> Floats:
+        """Nats (M,) of rows and flat of each cluster."""
+        with one_thread():
+            variances = np.maximum(np.linalg.eigvalsh(self.covariances)[:, ::-1], 0)
+        reach = _reaches(space, self.centers)
+        found = dim_lengths(variances, self.sizes, reach, low=space.low, high=space.high)[0]
+        return np.asarray(found[:, space.low :].min(axis=1))
+
+
+def cluster_moments(space: Space, labels: Indices, n_clusters: int) -> Moments:
+    """The moments of K clusters of the rows with labels (n,), K for none; each has rows."""
     rows, sizes = _sorted_by_cluster(space.rows, labels[None], n_clusters)
-    present = np.flatnonzero(sizes)
-    if len(present) < 2:
-        return {}
-    centers, covariances = _moments(rows, sizes[present], space.affine)
-    first, second = np.triu_indices(len(present), 1)
-    both = sizes[present][first] + sizes[present][second]
-    share = (sizes[present][first] / both)[:, None]
-    apart = centers[first] - centers[second]
-    spread = (share * (1 - share) * apart)[:, :, None] * apart[:, None, :]
-    share = share[:, :, None]
-    joined = share * covariances[first] + (1 - share) * covariances[second] + spread
-    with one_thread():
-        variances = np.maximum(np.linalg.eigvalsh(joined)[:, ::-1], 0)
-    reach = _reaches(space, centers[second] + share[:, :, 0] * apart)
-    lengths = dim_lengths(variances, both, reach, low=space.low, high=space.high)[0][:, space.low :].min(axis=1)
-    return {(int(j), int(k)): float(nats) for j, k, nats in zip(present[first], present[second], lengths, strict=True)}
+    return Moments(sizes, *_moments(rows, sizes, space.affine))
 
 
 def cluster_dim(lengths: Floats, n_columns: int) -> Indices:

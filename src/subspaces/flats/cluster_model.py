@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Labels, follow, is_host, to_host
 from subspaces._core.blocks import row_blocks
-from subspaces.flats.cells import Background, Cell, Space, chi2_quantile, fit_background, fit_cells, spatial_medians
+from subspaces.flats.cells import Background, Cell, Space, chi2_quantile, fit_background, fit_cells
 from subspaces.flats.description import describe
 from subspaces.flats.flats import Flats
 from subspaces.flats.thresholds import REACH
@@ -110,8 +110,7 @@ def model_clusters(rows: Array, labels: Labels, n_clusters: int, *, affine: bool
     measured = (rows.astype(np.float64) - center) / found.unit
     space = Space(measured, center.astype(np.float64), found.unit, affine, low, max(low, p - 1))
     cells = fit_cells(space, _inliers(found.outliers, labels, n_clusters), n_clusters)
-    middle = spatial_medians(measured, np.array([len(rows)]))[0]
-    return ClusterModel(center, found.unit, cells, fit_background(measured[found.outliers], middle))
+    return ClusterModel(center, found.unit, cells, fit_background(space, found.outliers))
 
 
 def limit_of_share(scores: Array, share: float) -> float:

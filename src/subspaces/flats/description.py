@@ -10,7 +10,7 @@ dimensions: the shortest is the best.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,9 @@ from subspaces.flats.cells import (
     Floats,
     Space,
     background_lengths,
-    background_width,
     cell_lengths,
     chi2_quantile,
+    fit_backgrounds,
     fit_each,
     in_places,
     middle,
@@ -158,7 +158,6 @@ class _Coder:
     def __init__(self, space: Space, n_clusters: int, allowed: Indices | None) -> None:
         self._space, self._n_clusters = space, n_clusters
         self._allowed = allowed  # (m, n), the only cell of each row, if it has but one
-        self._squares = squared_lengths(space.rows)
         self._reach = chi2_quantile(REACH, space.rows.shape[1]) / 2
         self._parts: dict[int, tuple[Cells, Indices, Background]] = {}
 
@@ -181,15 +180,22 @@ class _Coder:
         ends = np.searchsorted(codes, np.arange(len(labels) + 1))
         # A cell that loses its tail to the background gets narrower, loses more, and would shrink to nothing.
         lengths -= (levels + np.log(n / cells.sizes) + self._reach)[:, None]
-        for i, (start, outliers) in enumerate(zip(starts.tolist(), labels == k, strict=True)):
-            own, count = slice(ends[i], ends[i + 1]), int(np.count_nonzero(outliers))
-            # Without outliers, the background is that of all rows.
-            width = background_width(self._squares[outliers] if count or not robust else self._squares, p)
-            background = Background(max(1, count), np.zeros(p), width)
-            self._parts[start] = cells[own], names[own], background
-            tables[i, k] = background_lengths([width], self._squares, p)[0] + np.log(n / background.size)
+        backgrounds = self._backgrounds(labels == k, robust)
+        apart = background_lengths(backgrounds, self._space.rows)
+        for i, start in enumerate(starts.tolist()):
+            own = slice(ends[i], ends[i + 1])
+            self._parts[start] = cells[own], names[own], backgrounds[i]
+            tables[i, k] = apart[i] + np.log(n / backgrounds[i].size)
             tables[i, k, (lengths[own] <= 0).any(axis=0)] = np.inf
         return tables
+
+    def _backgrounds(self, outliers: NDArray[np.bool_], robust: bool) -> list[Background]:
+        """The background of the outliers (m, n) of each labelling; in the first round, of all rows if there are none."""
+        counts = outliers.sum(axis=1)
+        if robust:
+            outliers = outliers | (counts == 0)[:, None]
+        found = fit_backgrounds(self._space, outliers)
+        return [replace(each, size=max(1, int(count))) for each, count in zip(found, counts, strict=True)]
 
 
 def _unmet(

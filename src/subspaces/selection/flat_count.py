@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,14 @@ import numpy as np
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices
 from subspaces.flats.candidates import LocalFlats, sample_rows
-from subspaces.flats.cells import background_lengths, background_width, joined_lengths, squared_lengths
+from subspaces.flats.cells import (
+    Floats,
+    Moments,
+    Space,
+    background_lengths,
+    cluster_moments,
+    fit_backgrounds,
+)
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import assign_to_flats
@@ -21,6 +28,7 @@ from subspaces.selection.comparison import standard_error
 from subspaces.selection.limits import COUNT_STARTS, FLAT_ROWS, START_CANDIDATES, START_DIMS
 from subspaces.selection.record import Decision
 from subspaces.selection.thresholds import N_ERRORS
+from subspaces.spectral.kmeans import kmeans
 
 
 def decide_n_clusters(
@@ -52,12 +60,14 @@ def codes_by_count(
     rng: np.random.RandomState,
     max_dim: int | None = None,
     min_clusters: int = 2,
+    n_clusters: int | None = None,
     local: Sequence[LocalFlats] | None = None,
 ) -> dict[int, Code]:
     """The shortest codes found for the rows of `sample` (n, p): with 1 cluster, and `min_clusters` to `max_clusters`.
 
-    Starting from `max_clusters` local best-fit flats, one cluster after another is joined to another or given to the
-    background, whichever costs least, and all are fitted again. `local` are candidates for these flats, if known.
+    Starting from `max_clusters` local flats of several dimensions, and from k-means, clusters are joined one after
+    another. Then the best codes of all the numbers of clusters met on the way are shortened together; for `n_clusters`
+    those of all starts are. `local` are candidates for the flats, if known.
     """
     space = measure(sample, affine=affine, max_dim=max_dim)
     count = min(max_clusters, len(sample))
@@ -66,16 +76,21 @@ def codes_by_count(
         local = local_candidates(sample, start_dims(space.high), affine, rng) if local is None else local
         flats = [best_local_flats(each, count, rng) for each in local]
         starts = [assign_to_flats(sample, each).labels.astype(np.intp) for each in flats]
+        starts.append(kmeans(sample, count, n_starts=1, rng=rng).labels[0].astype(np.intp))
     one, *found = shortest_codes(space, [np.zeros(len(sample), np.intp), *starts], count)
+    found = [without_empty_cells(code) for code in dict.fromkeys(found)]
+    joined = [each for code in found for each in joined_labels(code, max(min_clusters, 2))]
+    least: dict[int, float] = {}
+    for each in joined:
+        least[each.count] = min(each.length, least.get(each.count, np.inf))
+    fewer = [each.labels for each in joined if each.count == n_clusters or each.length <= least[each.count]]
+    if fewer:
+        found += map(without_empty_cells, dict.fromkeys(shortest_codes(space, fewer, count - 1)))
     codes = {1: without_empty_cells(one)}
-    while found:
-        # One cluster has its own start; here the background would take most of its rows.
-        found = [code for code in map(without_empty_cells, dict.fromkeys(found)) if len(code.cells) > 1]
-        for code in found:
-            known = codes.setdefault(len(code.cells), code)
-            codes[len(code.cells)] = min(known, code, key=lambda each: each.length)
-        starts = [one_fewer(code) for code in found if len(code.cells) > max(min_clusters, 2)]
-        found = shortest_codes(space, starts, max(int(each.max()) + 1 for each in starts)) if starts else []
+    # One cluster has its own start; here the background would take most of its rows.
+    for code in sorted(found, key=lambda each: -each.length):
+        if len(code.cells) > 1:
+            codes[len(code.cells)] = code
     return codes
 
 
@@ -104,53 +119,87 @@ def best_local_flats(local: LocalFlats, count: int, rng: np.random.RandomState) 
     return local.best(count, START_CANDIDATES * count, n_starts=COUNT_STARTS, rng=rng)
 
 
-def one_fewer(code: Code) -> Indices:
-    """Labels (n,), 0 to K - 2 or -1 for the background, with one cell less than the K of `code`.
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """Clusters joined until `count` are left."""
 
-    Either two cells are joined, or the rows of one go where they cost least, whichever adds least to the length.
+    count: int
+    labels: Indices  # (n,), -1 for the background
+    length: float  # nats of rows and flats together
+
+
+def joined_labels(code: Code, fewest: int) -> list[Joined]:
+    """Clusters with one cell less than `code` each time, down to `fewest`.
+
+    Either two cells are joined, or a cell is given to the background, whichever adds least to the length.
     """
-    joined, pair = min(((cost, pair) for pair, cost in _join_costs(code).items()), default=(np.inf, (0, 0)))
-    dropped, labels = min(_without(code), key=lambda option: option[0])
-    if joined < dropped:
-        labels = np.where(code.chosen == pair[1], pair[0], code.chosen)
-    names = np.full(len(code.cells) + 1, -1)
-    kept = np.unique(labels[labels < len(code.cells)])
-    names[kept] = np.arange(len(kept))
-    return names[labels]
+    count = len(code.cells)
+    costs = _JoinCosts(code.space, code.chosen, count)
+    found = []
+    for left in range(count - 1, fewest - 1, -1):
+        costs.join()
+        names = np.full(count + 1, -1)
+        names[np.unique(costs.labels[costs.labels < count])] = np.arange(left)
+        found.append(Joined(left, names[costs.labels], costs.length))
+    return found
 
 
-def _without(code: Code) -> list[tuple[float, Indices]]:
-    """For each cell with rows, the increase of the length without it, and the labels that its rows get."""
-    n, p = code.space.rows.shape
-    nats, overheads, squares = code.row_lengths, code.overheads, squared_lengths(code.space.rows)
-    outliers = np.flatnonzero(code.chosen == len(code.cells))
-    options = []
-    for k, cell in enumerate(code.cells):
-        if cell is None:
-            continue
-        own = np.flatnonzero(code.chosen == k)
-        # Fit the background to these rows too; as it is, it may have no row at all.
-        both = np.concatenate([own, outliers])
-        apart = background_lengths([background_width(squares[both], p)], squares[both], p)[0] + np.log(n / len(both))
-        table = code.table[own]
-        table[:, k] = np.inf
-        table[:, -1] = apart[: len(own)]
-        after = table.min(axis=1).sum() + apart[len(own) :].sum()
-        before = nats[own].sum() + nats[outliers].sum() + overheads[k]
-        labels = code.chosen.copy()
-        labels[own] = table.argmin(axis=1)
-        options.append((float(after - before), labels))
-    return options
+class _JoinCosts:
+    """What it adds to the length to join two of K cells, or to give one to the background."""
 
+    def __init__(self, space: Space, labels: Indices, count: int) -> None:
+        self.labels = labels.copy()  # (n,), K for the background
+        self._space, self._count = space, count
+        self._moments = cluster_moments(space, labels, count)
+        self._own = self._lengths(self._moments)
+        # The last column is the background; only entries above the diagonal are used.
+        self._costs = np.full((count, count + 1), np.inf)
+        first, second = np.triu_indices(count, 1)
+        joined = self._lengths(self._moments[first].joined(self._moments[second]))
+        self._costs[first, second] = joined - self._own[first] - self._own[second]
+        self.length = float(self._own.sum())  # nats of all cells and of the background
+        self.length += self._cost_background(list(range(count)))
 
-def _join_costs(code: Code) -> dict[tuple[int, int], float]:
-    """Increase of the length with any two cells joined."""
-    n, count = len(code.chosen), len(code.cells)
-    sizes = np.bincount(code.chosen, minlength=count + 1)
-    before = np.bincount(code.chosen, weights=code.row_lengths, minlength=count + 1)[:count] + code.overheads
-    found = joined_lengths(code.space, code.chosen, count)
-    names = {size: size * np.log(n / size) for size in {int(sizes[j] + sizes[k]) for j, k in found}}
-    return {(j, k): nats + names[int(sizes[j] + sizes[k])] - before[j] - before[k] for (j, k), nats in found.items()}
+    def join(self) -> None:
+        """Join the two that add least."""
+        first, second = np.unravel_index(self._costs.argmin(), self._costs.shape)
+        self.length += float(self._costs[first, second])
+        if second == self._count:
+            self.labels[self.labels == first] = second
+            self._costs[first] = self._costs[:, first] = np.inf
+            self._cost_background(np.unique(self.labels[self.labels < second]).tolist())
+            return
+        self.labels[self.labels == second] = first
+        self._costs[second] = self._costs[:, second] = np.inf
+        both = self._moments[[first]].joined(self._moments[[second]])
+        for mine, new in zip(
+            (self._moments.sizes, self._moments.centers, self._moments.covariances),
+            (both.sizes, both.centers, both.covariances),
+            strict=True,
+        ):
+            mine[first] = new[0]
+        self._own[first] = self._lengths(both)[0]
+        others = np.unique(self.labels[(self.labels < self._count) & (self.labels != first)])
+        joined = self._lengths(self._moments[others].joined(both[np.zeros(len(others), np.intp)]))
+        self._costs[np.minimum(first, others), np.maximum(first, others)] = (
+            joined - self._own[first] - self._own[others]
+        )
+        self._cost_background([first])
+
+    def _lengths(self, moments: Moments) -> Floats:
+        """Nats of cells with these moments, labels included."""
+        return moments.lengths(self._space) + moments.sizes * np.log(len(self.labels) / moments.sizes)
+
+    def _cost_background(self, cells: Sequence[int]) -> float:
+        """Compute what it adds to give each of these cells to the background; return nats of the background."""
+        outliers = self.labels == self._count
+        sets = np.array([outliers, *(outliers | (self.labels == k) for k in cells)])
+        sizes = np.maximum(sets.sum(axis=1), 1)
+        nats = background_lengths(fit_backgrounds(self._space, sets), self._space.rows)
+        nats += np.log(len(self.labels) / sizes)[:, None]
+        before, *after = np.where(sets, nats, 0).sum(axis=1)
+        self._costs[cells, -1] = after - before - self._own[cells]
+        return float(before)
 
 
 def _decision(codes: list[Code]) -> Decision:

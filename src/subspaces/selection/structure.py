@@ -19,7 +19,6 @@ from subspaces.flats.candidates import LocalFlats
 from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
-from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.clustering import Clustering, with_numbers
 from subspaces.selection.coding import (
     code_directions,
@@ -30,18 +29,14 @@ from subspaces.selection.coding import (
     shortening,
     spread,
 )
-from subspaces.selection.flat_count import best_local_flats, codes_by_count, local_candidates, one_fewer, start_dims
+from subspaces.selection.flat_count import best_local_flats, codes_by_count, local_candidates, start_dims
 from subspaces.selection.limits import (
-    COUNT_STARTS,
     KFLATS_STEPS,
     MANY_FLATS,
     MORE_FLATS,
     MORE_STARTS,
     NEAREST_SHARE,
-    SPLIT_FLATS,
-    SPLIT_ROUNDS,
 )
-from subspaces.selection.thresholds import LEAST_ROWS
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import partition_of_labels
@@ -81,29 +76,27 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
     dims = start_dims(space.high)
     local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []
     if local:
+        tried += _flat_starts(columns, local[-1], n_clusters, rng)[:1]
         (linear,) = local_candidates(columns, [max(1, dims[0])], False, rng)
-        tried += [_flat_start(columns, local[-1], n_clusters, rng), _nearest_start(columns, linear, n_clusters, rng)]
+        tried += _flat_starts(columns, linear, n_clusters, rng)[1:]
     *codes, one = shortest_codes(space, [*tried, np.zeros(len(rows), np.intp)], n_clusters)
     others: dict[int, Code] = {}
     # Flats that need many directions are not compared with other numbers of flats: with many columns clusters are bent
     # then, and with few columns they are ellipsoids.
     if local and min(map(spread, codes)) <= 1:
         most, fewest = n_clusters + MORE_FLATS, n_clusters - 1
-        others = codes_by_count(columns, most, affine=True, rng=rng, min_clusters=fewest, local=local)
+        others = codes_by_count(
+            columns, most, affine=True, rng=rng, min_clusters=fewest, n_clusters=n_clusters, local=local
+        )
         codes += [others.pop(n_clusters)] if n_clusters in others else []
-        best = _sound_first(codes)[0]
-        splits = _split_starts(others[fewest], columns, dims[-1], rng) if fewest > 1 and fewest in others else []
-        shorter = _sound_first([best, *shortest_codes(space, splits, n_clusters)])[0] if splits else best
-        shorter = [shorter, *_split_and_joined(shorter, columns, dims[-1], rng)][-1]
-        codes += [shorter] if shorter is not best else []
     codes = _sound_first(codes)
     others = {count: code for count, code in others.items() if is_sound(code)}
     least = min(_length(code) for code in (codes[0], *others.values()) if len(code.cells) >= n_clusters)
     if one.length <= least and local:
         # No flat pays for itself, but K were asked for. Lengths with the cost of flats would prefer small flats of
         # outliers, so the rows alone decide which K flats.
-        again = local_candidates(columns, [max(1, int(mean_dim(one)))] * MORE_STARTS, True, rng)
-        starts = [_flat_start(columns, each, n_clusters, rng) for each in again]
+        (again,) = local_candidates(columns, [max(1, int(mean_dim(one)))], True, rng)
+        starts = [_flat_starts(columns, again, n_clusters, rng)[0] for _ in range(MORE_STARTS)]
         codes += [code for code in shortest_codes(space, starts, n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
@@ -139,66 +132,20 @@ def _kmeans_starts(columns: Array, n_clusters: int, rng: np.random.RandomState) 
     return found
 
 
-def _flat_start(columns: Array, local: LocalFlats, n_clusters: int, rng: np.random.RandomState) -> Indices:
-    """Labels (m,) of rows (m, c) by K-flats from their `local` flats."""
-    flats = local.best(n_clusters, CANDIDATES_PER_CLUSTER * n_clusters, n_starts=COUNT_STARTS, rng=rng)
-    return fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp)
+def _flat_starts(columns: Array, local: LocalFlats, n_clusters: int, rng: np.random.RandomState) -> list[Indices]:
+    """Labels (m,) of rows (m, c) by K-flats from the best of their `local` flats, and by these flats themselves.
 
-
-def _nearest_start(columns: Array, local: LocalFlats, n_clusters: int, rng: np.random.RandomState) -> Indices:
-    """Labels (m,) of the rows (m, c) that are nearest to each of the best `local` flats, -1 for other rows.
-
-    Most rows may be outliers, to which K-flats is drawn; those nearest to flats are not.
+    Most rows may be outliers, to which K-flats is drawn; so the second labels are those of the rows nearest to each
+    flat, -1 for other rows.
     """
     flats = best_local_flats(local, n_clusters, rng)
+    moved = fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp)
     found = assign_to_flats(columns, flats)
     order = np.lexsort([found.distances, found.labels])
     ranks = np.empty(len(order))
     sizes = np.bincount(found.labels, minlength=len(flats))
     ranks[order] = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[found.labels[order]]
-    return np.where(ranks < NEAREST_SHARE * sizes[found.labels], found.labels, -1).astype(np.intp)
-
-
-def _split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Indices]:
-    """Labels (m,), -1 for outliers, of rows (m, c) with one flat more than `code`: its worst flats are split in two.
-
-    A small cluster is rarely among the best K local flats of all rows, but stands out among rows that fit badly.
-    """
-    k = len(code.cells)
-    labels = np.where(code.chosen < k, code.chosen, -1)
-    sizes = np.bincount(code.chosen, minlength=k + 1)[:k]
-    nats = np.bincount(code.chosen, code.row_lengths, minlength=k + 1)[:k] / np.maximum(sizes, 1)
-    found = []
-    for cell in np.argsort(-nats)[:SPLIT_FLATS]:
-        own = np.flatnonzero(labels == cell)
-        if len(own) >= 2 * LEAST_ROWS:
-            (local,) = local_candidates(columns[own], [dim], True, rng)
-            half = _flat_start(columns[own], local, 2, rng)
-            split = labels.copy()
-            split[own[half == 1]] = k
-            found.append(split)
-    return found
-
-
-def _split_and_joined(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Code]:
-    """Codes of rows (m, c), each shorter than the one before: a flat is split and two are joined.
-
-    A flat with directions that save little may hold rows of several clusters.
-    """
-    found: list[Code] = []
-    while len(found) < SPLIT_ROUNDS and any(cell and cell.basis.shape[1] > cell.dim for cell in code.cells):
-        k = len(code.cells)
-        starts = _split_starts(code, columns, dim, rng)
-        more = [each for each in shortest_codes(code.space, starts, k + 1) if all(each.cells)] if starts else []
-        if not more:
-            break
-        joined = shortest_codes(code.space, [one_fewer(each) for each in more], k)
-        best = _sound_first(joined)[0]
-        if not is_sound(best) or best.length >= code.length:
-            break
-        code = best
-        found.append(code)
-    return found
+    return [moved, np.where(ranks < NEAREST_SHARE * sizes[found.labels], found.labels, -1).astype(np.intp)]
 
 
 def _sound_first(codes: Sequence[Code]) -> list[Code]:
