@@ -6,9 +6,10 @@ from sklearn.datasets import make_blobs
 
 from examples import ODD_ROWS
 from subspaces.datasets import make_motions, make_subspaces
+from subspaces.flats.cells import fit_background, fit_cells
 from subspaces.flats.description import measure, shortest_code
 from subspaces.selection import flat_count as cluster_count
-from subspaces.selection.flat_count import codes_by_count, decide_n_clusters, one_fewer, without_empty_cells
+from subspaces.selection.flat_count import codes_by_count, decide_n_clusters, joined_labels, without_empty_cells
 
 
 def decide(X, max_clusters=6, affine=True, seed=0, **options):
@@ -17,6 +18,17 @@ def decide(X, max_clusters=6, affine=True, seed=0, **options):
 
 def chosen(decision):
     return decision.chosen["n_clusters"]
+
+
+def length_of(space, labels):
+    """Nats of clusters fitted to labels (n,) and of the background of the rows without one, -1."""
+    n, inside = len(labels), labels < 0
+    cells = [cell for cell in fit_cells(space, labels, int(labels.max()) + 1) if cell]
+    total = sum(cell.length + cell.size * np.log(n / cell.size) for cell in cells)
+    if not inside.any():
+        return total
+    background = fit_background(space, inside)
+    return total + background.row_lengths(space.rows[inside]).sum() + inside.sum() * np.log(n / inside.sum())
 
 
 class TestEmptyCells:
@@ -166,16 +178,33 @@ class TestOneFewer:
     def test_halves_of_a_flat_are_joined(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=80, outliers=0, random_state=0)
         halves = np.where((y == 0) & (X[:, 0] > 0), 2, y)
-        labels = one_fewer(shortest_code(measure(X, affine=True), halves, 3, free=False))
+        labels = joined_labels(shortest_code(measure(X, affine=True), halves, 3, free=False), 2)[0].labels
         assert set(labels) == {0, 1}
         assert (labels == labels[0]).sum() == 80
         assert (labels[:80] == labels[0]).all()
 
     def test_a_cluster_of_outliers_goes_to_the_background(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=80, outliers=0.3, random_state=0)
-        labels = one_fewer(shortest_code(measure(X, affine=True), np.where(y < 0, 2, y), 3, free=False))
+        code = shortest_code(measure(X, affine=True), np.where(y < 0, 2, y), 3, free=False)
+        labels = joined_labels(code, 2)[0].labels
         assert set(labels) == {-1, 0, 1}
         assert (labels[y < 0] == -1).mean() > 0.95
+
+    @pytest.mark.parametrize("affine", [False, True])
+    def test_lengths_are_those_of_clusters_fitted_anew_and_the_least(self, affine):
+        X, y = make_subspaces((1, 2, 2), 6, points_per_subspace=40, outliers=0.2, random_state=1)
+        space = measure(X, affine=affine)
+        parts = np.where(y < 0, -1, 2 * y + (X[:, 0] > 0))
+        code = without_empty_cells(shortest_code(space, parts, 6, free=False))
+        before = code.chosen
+        for joined in joined_labels(code, 2):
+            assert joined.length == pytest.approx(length_of(space, joined.labels))
+            count = int(before.max(initial=0)) + 1 if (before < 0).any() else len(code.cells)
+            labels = np.where((before < 0) | (before == count), -1, before)
+            pairs = [(j, k) for j in range(joined.count + 1) for k in range(-1, j)]
+            others = [length_of(space, np.where(labels == j, k, labels)) for j, k in pairs]
+            assert joined.length == pytest.approx(min(others))
+            before = joined.labels
 
 
 @pytest.mark.parametrize("affine", [False, True])

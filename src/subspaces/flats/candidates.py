@@ -73,12 +73,14 @@ def distance_table(x: Array, flats: Flats, n_chosen: int, rng: np.random.RandomS
 class LocalFlats:
     """Flats of dimension `dim` at random rows of `x` (n, p); each is fitted once, when it is needed.
 
-    The neighbourhoods have a few rows more than a flat passes through. They do not grow as those of `candidate_flats`:
-    whoever begins here moves rows between flats afterwards.
+    Without a rule, neighbourhoods have a few rows more than a flat passes through, which is faster than to grow them.
     """
 
-    def __init__(self, x: Array, dim: int, *, affine: bool, rng: np.random.RandomState) -> None:
+    def __init__(
+        self, x: Array, dim: int, *, affine: bool, rng: np.random.RandomState, neighborhood: Beta2 | None = None
+    ) -> None:
         self._x, self._dim, self._affine = x, dim, affine
+        self._neighborhood = SMALL_NEIGHBORHOOD * (dim + 1) if neighborhood is None else neighborhood
         self._pool = rows_to_fit(x, dim)
         self._centers = self._pool[rng.permutation(len(self._pool))]
         self._flats: list[Flats] = []
@@ -90,9 +92,9 @@ class LocalFlats:
         known = sum(map(len, self._flats))
         if known < needed:
             centers = self._centers[known:needed]
-            size = SMALL_NEIGHBORHOOD * (self._dim + 1)
-            self._flats.append(local_flats(self._pool, centers, self._dim, size, affine=self._affine)[0])
-            self._tables.append(np.sqrt(distances_to(self._flats[-1])(self._x)))
+            found = local_flats(self._pool, centers, self._dim, self._neighborhood, affine=self._affine)[0]
+            self._flats.append(found)
+            self._tables.append(np.sqrt(distances_to(found)(self._x)))
         bases = np.concatenate([each.bases for each in self._flats])
         centers = np.concatenate([each.centers for each in self._flats])
         table = np.hstack(self._tables)[:, :needed]

@@ -168,7 +168,7 @@ class _Coder:
 
     def encode(self, starts: Indices, labels: Indices, *, robust: bool = False) -> Floats:
         """Nats (m, K + 1, n) of each row in the cells and backgrounds of clusters `labels` (m, n), K for outliers."""
-        k, (n, p) = self._n_clusters, self._space.rows.shape
+        k, n = self._n_clusters, len(self._space.rows)
         cells, places = fit_each(self._space, labels, k, robust=robust)
         lengths, levels = cell_lengths(cells, self._space.rows)
         lengths += np.log(n / cells.sizes)[:, None]
@@ -190,7 +190,7 @@ class _Coder:
         return tables
 
     def _backgrounds(self, outliers: NDArray[np.bool_], robust: bool) -> list[Background]:
-        """The background of the outliers (m, n) of each labelling; in the first round, of all rows if there are none."""
+        """The background of the outliers (m, n) of each labelling; if `robust` and there are none, of all rows."""
         counts = outliers.sum(axis=1)
         if robust:
             outliers = outliers | (counts == 0)[:, None]

@@ -15,10 +15,11 @@ import numpy as np
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices, Labels
-from subspaces.flats.candidates import LocalFlats
+from subspaces.flats.candidates import PUBLISHED_SIZES, LocalFlats
 from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
+from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.clustering import Clustering, with_numbers
 from subspaces.selection.coding import (
     code_directions,
@@ -31,12 +32,16 @@ from subspaces.selection.coding import (
 )
 from subspaces.selection.flat_count import best_local_flats, codes_by_count, local_candidates, start_dims
 from subspaces.selection.limits import (
+    CAREFUL_STEPS,
+    COUNT_STARTS,
     KFLATS_STEPS,
     MANY_FLATS,
     MORE_FLATS,
     MORE_STARTS,
     NEAREST_SHARE,
+    SPLIT_FLATS,
 )
+from subspaces.selection.thresholds import LEAST_ROWS
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import partition_of_labels
@@ -89,14 +94,16 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
             columns, most, affine=True, rng=rng, min_clusters=fewest, n_clusters=n_clusters, local=local
         )
         codes += [others.pop(n_clusters)] if n_clusters in others else []
+        splits = _split_starts(others[fewest], columns, dims[-1], rng) if fewest > 1 and fewest in others else []
+        codes += shortest_codes(space, splits, n_clusters) if splits else []
     codes = _sound_first(codes)
     others = {count: code for count, code in others.items() if is_sound(code)}
     least = min(_length(code) for code in (codes[0], *others.values()) if len(code.cells) >= n_clusters)
     if one.length <= least and local:
         # No flat pays for itself, but K were asked for. Lengths with the cost of flats would prefer small flats of
         # outliers, so the rows alone decide which K flats.
-        (again,) = local_candidates(columns, [max(1, int(mean_dim(one)))], True, rng)
-        starts = [_flat_starts(columns, again, n_clusters, rng)[0] for _ in range(MORE_STARTS)]
+        dim = max(1, int(mean_dim(one)))
+        starts = [_careful_start(columns, dim, n_clusters, rng) for _ in range(MORE_STARTS)]
         codes += [code for code in shortest_codes(space, starts, n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
@@ -146,6 +153,32 @@ def _flat_starts(columns: Array, local: LocalFlats, n_clusters: int, rng: np.ran
     sizes = np.bincount(found.labels, minlength=len(flats))
     ranks[order] = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[found.labels[order]]
     return [moved, np.where(ranks < NEAREST_SHARE * sizes[found.labels], found.labels, -1).astype(np.intp)]
+
+
+def _careful_start(columns: Array, dim: int, n_clusters: int, rng: np.random.RandomState) -> Indices:
+    """Labels (m,) of rows (m, c) by K-flats from local best-fit flats, as in LBF: slower than `_flat_starts`."""
+    local = LocalFlats(columns, dim, affine=True, rng=rng, neighborhood=PUBLISHED_SIZES)
+    flats = local.best(n_clusters, CANDIDATES_PER_CLUSTER * n_clusters, n_starts=COUNT_STARTS, rng=rng)
+    return fit_kflats(columns, flats, affine=True, max_iter=CAREFUL_STEPS).labels.astype(np.intp)
+
+
+def _split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Indices]:
+    """Labels (m,), -1 for outliers, of rows (m, c) with one flat more than `code`: its worst flats are split in two.
+
+    A small cluster is rarely among the best K local flats of all rows, but stands out among rows that fit badly.
+    """
+    k = len(code.cells)
+    labels = np.where(code.chosen < k, code.chosen, -1)
+    sizes = np.bincount(code.chosen, minlength=k + 1)[:k]
+    nats = np.bincount(code.chosen, code.row_lengths, minlength=k + 1)[:k] / np.maximum(sizes, 1)
+    found = []
+    for cell in np.argsort(-nats)[:SPLIT_FLATS]:
+        own = np.flatnonzero(labels == cell)
+        if len(own) >= 2 * LEAST_ROWS:
+            split = labels.copy()
+            split[own[_careful_start(columns[own], dim, 2, rng) == 1]] = k
+            found.append(split)
+    return found
 
 
 def _sound_first(codes: Sequence[Code]) -> list[Code]:
