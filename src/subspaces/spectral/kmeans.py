@@ -168,9 +168,11 @@ def _squared_distances(x: Array, centers: Array, labels: Labels) -> Array:
 def spread_rows(x: Array, k: int, n_starts: int, rng: np.random.RandomState) -> Array:
     """Starting centres (starts, k, p): rows of `x` far from each other, by greedy k-means++ (Arthur-Vassilvitskii).
 
-    With many rows, each start is chosen among a sample of them.
+    With many rows, each start is chosen among a sample of them; with many centres, they are random rows.
     """
-    n_trials = 2 + int(np.log(k)) if k <= MANY_CENTERS else 2
+    if MANY_CENTERS < k <= len(x):
+        return np.stack([x[rng.choice(len(x), k, replace=False)] for _ in range(n_starts)])
+    n_trials = 2 + int(np.log(k))
     n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
     pools, firsts, draws = [], [], []
     for _ in range(n_starts):

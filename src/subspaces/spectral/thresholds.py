@@ -13,7 +13,7 @@ LLOYD_STEPS = 5
 # Starts are chosen among this many rows, or this many per centre. No kept study.
 SEED_ROWS = 10_000
 SEED_ROWS_PER_CENTER = 20
-# More centres than this cut rows into small parts: each starts at the better of two rows instead of the best of more.
+# More centres than this cut rows into small parts: they start at random rows instead of rows far from each other.
 # Limits time for 50 clusters, with the same accuracy there. No kept study.
 MANY_CENTERS = 200
 
