@@ -164,7 +164,7 @@ def cell_lengths(cells: Cells, rows: Floats) -> tuple[Floats, Floats]:
         along *= (1 / noise[owner] - 1 / variances)[:, None]
         straight = np.flatnonzero(cells.counts)
         squares[straight] -= np.add.reduceat(along, (cells.counts.cumsum() - cells.counts)[straight], axis=0)
-        logs = np.bincount(owner, weights=np.log(variances), minlength=len(cells))
+        np.add.at(logs, owner, np.log(variances))
     levels = (logs + (p - cells.counts) * np.log(noise) + p * LOG_2PI) / 2
     np.maximum(squares, 0, out=squares)
     squares /= 2

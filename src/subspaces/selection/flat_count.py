@@ -162,7 +162,7 @@ class _JoinCosts:
 
     def join(self) -> None:
         """Join the two that add least."""
-        first, second = np.unravel_index(self._costs.argmin(), self._costs.shape)
+        first, second = map(int, np.unravel_index(self._costs.argmin(), self._costs.shape))
         self.length += float(self._costs[first, second])
         if second == self._count:
             self.labels[self.labels == first] = second
@@ -171,7 +171,7 @@ class _JoinCosts:
             return
         self.labels[self.labels == second] = first
         self._costs[second] = self._costs[:, second] = np.inf
-        both = self._moments[[first]].joined(self._moments[[second]])
+        both = self._moments[np.array([first])].joined(self._moments[np.array([second])])
         for mine, new in zip(
             (self._moments.sizes, self._moments.centers, self._moments.covariances),
             (both.sizes, both.centers, both.covariances),
