@@ -32,7 +32,6 @@ from subspaces.selection.coding import (
 )
 from subspaces.selection.flat_count import best_local_flats, codes_by_count, local_candidates, start_dims
 from subspaces.selection.limits import (
-    CAREFUL_STEPS,
     COUNT_STARTS,
     KFLATS_STEPS,
     MANY_FLATS,
@@ -78,13 +77,17 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
     columns = rows @ directions
     space = measure(columns, affine=True)
     tried = [*(np.asarray(start, np.intp) for start in given), *_kmeans_starts(columns, n_clusters, rng)]
+    n_plain = len(tried) + 1
     dims = start_dims(space.high)
     local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []
     if local:
-        tried += _flat_starts(columns, local[-1], n_clusters, rng)[:1]
         (linear,) = local_candidates(columns, [max(1, dims[0])], False, rng)
-        tried += _flat_starts(columns, linear, n_clusters, rng)[1:]
+        tried += [
+            _flat_start(columns, dims[-1], n_clusters, rng),
+            _nearest_start(columns, linear, n_clusters, rng),
+        ]
     *codes, one = shortest_codes(space, [*tried, np.zeros(len(rows), np.intp)], n_clusters)
+    plain = codes[:n_plain]
     others: dict[int, Code] = {}
     # Flats that need many directions are not compared with other numbers of flats: with many columns clusters are bent
     # then, and with few columns they are ellipsoids.
@@ -103,13 +106,15 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
         # No flat pays for itself, but K were asked for. Lengths with the cost of flats would prefer small flats of
         # outliers, so the rows alone decide which K flats.
         dim = max(1, int(mean_dim(one)))
-        starts = [_careful_start(columns, dim, n_clusters, rng) for _ in range(MORE_STARTS)]
+        starts = [_flat_start(columns, dim, n_clusters, rng) for _ in range(MORE_STARTS)]
         codes += [code for code in shortest_codes(space, starts, n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
     if is_described(codes[0], one.length, least):
         kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
-    best = most_even(codes) if kind == BLOBS else codes[0]
+    # Joined and split flats cut blobs in odd ways, of which only the shortest may be better than those found at once.
+    even = [codes[0], *(code for code in plain if is_sound(code))]
+    best = most_even(even) if kind == BLOBS else codes[0]
     return Structure(kind, best, tuple(codes), others, one, shortening(codes[0], one.length, least), directions)
 
 
@@ -139,27 +144,24 @@ def _kmeans_starts(columns: Array, n_clusters: int, rng: np.random.RandomState) 
     return found
 
 
-def _flat_starts(columns: Array, local: LocalFlats, n_clusters: int, rng: np.random.RandomState) -> list[Indices]:
-    """Labels (m,) of rows (m, c) by K-flats from the best of their `local` flats, and by these flats themselves.
-
-    Most rows may be outliers, to which K-flats is drawn; so the second labels are those of the rows nearest to each
-    flat, -1 for other rows.
-    """
-    flats = best_local_flats(local, n_clusters, rng)
-    moved = fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp)
-    found = assign_to_flats(columns, flats)
-    order = np.lexsort([found.distances, found.labels])
-    ranks = np.empty(len(order))
-    sizes = np.bincount(found.labels, minlength=len(flats))
-    ranks[order] = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[found.labels[order]]
-    return [moved, np.where(ranks < NEAREST_SHARE * sizes[found.labels], found.labels, -1).astype(np.intp)]
-
-
-def _careful_start(columns: Array, dim: int, n_clusters: int, rng: np.random.RandomState) -> Indices:
-    """Labels (m,) of rows (m, c) by K-flats from local best-fit flats, as in LBF: slower than `_flat_starts`."""
+def _flat_start(columns: Array, dim: int, n_clusters: int, rng: np.random.RandomState) -> Indices:
+    """Labels (m,) of rows (m, c) by K-flats from local best-fit flats, as in LBF."""
     local = LocalFlats(columns, dim, affine=True, rng=rng, neighborhood=PUBLISHED_SIZES)
     flats = local.best(n_clusters, CANDIDATES_PER_CLUSTER * n_clusters, n_starts=COUNT_STARTS, rng=rng)
-    return fit_kflats(columns, flats, affine=True, max_iter=CAREFUL_STEPS).labels.astype(np.intp)
+    return fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp)
+
+
+def _nearest_start(columns: Array, local: LocalFlats, n_clusters: int, rng: np.random.RandomState) -> Indices:
+    """Labels (m,) of the rows (m, c) that are nearest to each of the best `local` flats, -1 for other rows.
+
+    Most rows may be outliers, to which K-flats is drawn; those nearest to flats are not.
+    """
+    found = assign_to_flats(columns, best_local_flats(local, n_clusters, rng))
+    order = np.lexsort([found.distances, found.labels])
+    ranks = np.empty(len(order))
+    sizes = np.bincount(found.labels, minlength=n_clusters)
+    ranks[order] = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[found.labels[order]]
+    return np.where(ranks < NEAREST_SHARE * sizes[found.labels], found.labels, -1).astype(np.intp)
 
 
 def _split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Indices]:
@@ -176,7 +178,7 @@ def _split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomSta
         own = np.flatnonzero(labels == cell)
         if len(own) >= 2 * LEAST_ROWS:
             split = labels.copy()
-            split[own[_careful_start(columns[own], dim, 2, rng) == 1]] = k
+            split[own[_flat_start(columns[own], dim, 2, rng) == 1]] = k
             found.append(split)
     return found
 
