@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -112,11 +113,13 @@ def confidence(
     inliers: Indices,
     *,
     together: Array | None = None,
+    mutual: bool = False,
 ) -> Confidence:
     """How far the opinions (n, K) agree with the labels (n,); overall agreement is that on the `inliers`.
 
     The opinion of all landmarks `together` (n, K) counts for each row, but not for the overall agreement, because the
-    labels come from it.
+    labels come from it. If the labels may be those of an opinion, it is the agreement of opinions with each other,
+    `mutual`.
     """
     counted = [*opinions] if together is None else [*opinions, together]
     own = np.mean([each[np.arange(len(labels)), labels] for each in counted], axis=0)
@@ -125,7 +128,8 @@ def confidence(
     if len(known) == 0:
         known = inliers
     others = [each[known].argmax(axis=1) for each in opinions]
-    overall = float(np.mean([labels_agreement(labels[known], each) for each in others]))
+    pairs = combinations(others, 2) if mutual else [(labels[known], each) for each in others]
+    overall = float(np.mean([labels_agreement(*pair) for pair in pairs]))
     return Confidence(own.astype(opinions[0].dtype), overall)
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack
 
-from subspaces._core.arrays import Array, Labels
+from subspaces._core.arrays import Labels
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering, CutSetting, with_numbers
 from subspaces.selection.confidence import Confidence, confidence
@@ -68,8 +67,9 @@ def join_sets(sets: Sequence[Clustering], setting: CutSetting, rng: np.random.Ra
     k = setting.n_clusters
     psi = hstack([each.psi for each in sets]).tocsr()
     psi.data /= len(sets)
-    inliers = reduce(np.intersect1d, [each.inliers for each in sets])
-    inliers = inliers if len(inliers) else sets[0].inliers
+    # Rows near the flats of at least half of the sets.
+    counts = sum(np.bincount(each.inliers, minlength=psi.shape[0]) for each in sets)
+    inliers = np.flatnonzero(2 * counts >= len(sets))
     spectrum = sparse_spectrum(psi, max(setting.n_vectors))
     choice = choose_partition(
         psi,
@@ -123,9 +123,9 @@ def _own_labels(clustering: Clustering) -> list[Labels]:
 
 
 def joint_confidence(joint: Joint, setting: CutSetting, rng: np.random.RandomState) -> Confidence:
-    """How far halves of the sets, joined in the same way, agree with all of them."""
-    k = setting.n_clusters
-    opinions: list[Array] = []
-    for half in (joint.sets[::2], joint.sets[1::2]):
-        opinions.append(named_opinion(join_sets(half, setting, rng).whole, joint.labels, k))
-    return confidence(joint.labels, opinions, joint.whole.inliers, together=named_opinion(joint.whole, joint.labels, k))
+    """How far halves of the sets, joined in the same way, agree with each other."""
+    k, labels = setting.n_clusters, joint.labels
+    halves = [join_sets(half, setting, rng).whole for half in (joint.sets[::2], joint.sets[1::2])]
+    opinions = [named_opinion(each, labels, k) for each in halves]
+    together = named_opinion(joint.whole, labels, k)
+    return confidence(labels, opinions, joint.whole.inliers, together=together, mutual=True)

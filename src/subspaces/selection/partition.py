@@ -127,16 +127,12 @@ def choose_partition(
     balanced, *candidates = _separated([balanced, *candidates], graphs, everyone, coordinates)
     # If all clusters are too small to be judged, this falls back to modularity.
     density = max(balanced, *candidates, key=_separation)
-    better = kind == "density"
-    if kind == "auto" and given:
-        better = _is_clearly_separated(density, balanced, graphs, everyone, spectrum)
-    elif kind == "auto":
-        better = (
-            density.separation > balanced.separation + SEPARATION_MARGIN
-            and (polish or _agreement(strong, everyone, spectrum) >= SURE_AGREEMENT)
-            and _agreement([balanced, density], sample, spectrum) < SURE_AGREEMENT
-        )
-    if not better:
+    agree = polish or _agreement(strong, everyone, spectrum) >= SURE_AGREEMENT
+    if kind == "auto" and not (
+        _is_clearly_separated(density, balanced, graphs, everyone, spectrum)
+        if given
+        else agree and _is_separated(density, balanced, sample, spectrum)
+    ):
         return PartitionChoice(balanced, balanced, density, candidates, tuple(graphs), index)
     if density.landmark_scores is not None:
         density = replace(settle(density, psi, spectrum), separation=density.separation)
@@ -182,6 +178,13 @@ def _separated(
     if large.any():
         values[large] = separation(graphs, labels[large], k)
     return [replace(each, separation=float(values[i])) for each, i in zip(partitions, same, strict=True)]
+
+
+def _is_separated(density: Partition, balanced: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
+    """Whether a partition of psi (n, D), one set of landmarks, is another one and better separated by a margin."""
+    if density.separation <= balanced.separation + SEPARATION_MARGIN:
+        return False
+    return _agreement([balanced, density], psi, spectrum) < SURE_AGREEMENT
 
 
 def _is_clearly_separated(
