@@ -10,7 +10,7 @@ import safetensors.numpy
 import scipy.io
 import trials
 
-from subspaces import SSSC, load
+from subspaces import FLS, SSSC, load
 from subspaces.inputs import read_table
 from subspaces.saving.file import FORMAT
 
@@ -41,6 +41,33 @@ def test_a_centre_whose_square_overflows(tmp_path):
         load(rewritten("SSC", tmp_path / "model", change))
 
 
+def test_a_centre_of_a_cluster_that_the_origin_is_not_in(tmp_path):
+    def change(state, arrays):
+        for cluster in (0, 1):
+            arrays[f"fitted.code.shapes.cells.{cluster}.center"][0] = 1e300 if cluster == number else 0.5
+
+    for number in (0, 1):
+        with pytest.raises(ValueError, match="clusters have values that are too large"):
+            load(rewritten("Nystrom", tmp_path / "model", change))
+
+
+def test_scales_of_zero(tmp_path):
+    def change(state, arrays):
+        arrays["table_preparation.scale"][:] = 0
+
+    with pytest.raises(ValueError, match="scale holds values below"):
+        load(rewritten("prepared", tmp_path / "model", change))
+
+
+def test_a_half_of_the_landmarks_that_only_outliers_have():
+    levels = [[0, 0], [255, 1], [1, 254], [255, 255], [254, 0], [0, 255], [1, 1]]
+    with trials.quiet():
+        for seed in range(40):
+            x = np.random.default_rng(seed).choice(np.ravel(levels), (7, 12))
+            model = FLS(2, n_nearest=1, detect_outliers=0.99, random_state=seed).fit(x)
+            assert np.isfinite(model.confidence_).all()
+
+
 def test_a_negative_number_of_rows(tmp_path):
     path = tmp_path / "rows.parquet"
     pandas.DataFrame({"a": np.zeros(28)}).to_parquet(path)
@@ -61,6 +88,17 @@ def test_a_matlab_element_of_a_type_that_does_not_exist(tmp_path):
     place = content.index(struct.pack("<II", 9, 72))
     path.write_bytes(content[:place] + struct.pack("<I", 47) + content[place + 4 :])
     with pytest.raises(ValueError, match="an element of type 47, which does not exist"):
+        read_table(path, key="x")
+
+
+def test_a_matlab_matrix_of_a_class_that_does_not_exist(tmp_path):
+    path = tmp_path / "rows.mat"
+    scipy.io.savemat(path, {"x": np.eye(3)})
+    content = path.read_bytes()
+    # Flags of class 6 (double): the logical one hides the class from `whosmat`.
+    place = content.index(struct.pack("<III", 6, 8, 6)) + 8
+    path.write_bytes(content[:place] + bytes([204, 2]) + content[place + 2 :])
+    with pytest.raises(ValueError, match="a matrix of class 204, which does not exist"):
         read_table(path, key="x")
 
 

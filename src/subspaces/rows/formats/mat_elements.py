@@ -19,6 +19,8 @@ HEADER_BYTES, TAG_BYTES = 128, 8
 MATRIX, PACKED = 14, 15
 # Types of elements inside a matrix: numbers, other matrices and text.
 TYPES = {*range(1, 8), 9, 12, 13, MATRIX, 16, 17, 18}
+# Classes of matrices, from cells to objects.
+CLASSES = range(1, 18)
 SPARSE = 5
 DEPTH = 10
 # Enough for the name of a variable.
@@ -64,12 +66,14 @@ def _is_named(content: bytes, name: str, order: Order) -> bool:
 
 
 def _check_matrix(content: memoryview, order: Order, where: str, depth: int = 0) -> None:
-    """Refuse a matrix of unknown types, of more entries than it has bytes, or of cells that are nested too deep."""
+    """Refuse a matrix of unknown class or types, of more entries than it has bytes, or of cells that are nested too deep."""
     parts = list(_parts(content, order))
     if len(parts) < 3 or len(parts[0][1]) < 1:
         # An empty matrix inside a cell.
         return
     kind = parts[0][1][0 if order == "little" else 3]
+    if kind not in CLASSES:
+        raise UnreadableError(f"{where} has a matrix of class {kind}, which does not exist: write it again.")
     sizes = parts[1][1]
     shape = [int.from_bytes(sizes[i : i + 4], order, signed=True) for i in range(0, len(sizes), 4)]
     if min(shape, default=0) < 0 or (kind != SPARSE and math.prod(shape) > len(content)) or depth > DEPTH:
