@@ -66,7 +66,7 @@ def _is_named(content: bytes, name: str, order: Order) -> bool:
 
 
 def _check_matrix(content: memoryview, order: Order, where: str, depth: int = 0) -> None:
-    """Refuse a matrix of unknown class or types, of more entries than it has bytes, or of cells that are nested too deep."""
+    """Refuse a matrix of unknown class or types, of more entries than bytes, or of cells that are nested too deep."""
     parts = list(_parts(content, order))
     if len(parts) < 3 or len(parts[0][1]) < 1:
         # An empty matrix inside a cell.
