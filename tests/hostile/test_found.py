@@ -52,6 +52,14 @@ def test_a_centre_of_either_cluster(cluster, tmp_path):
         load(rewritten("Nystrom", tmp_path / "model", change))
 
 
+def test_a_mean_of_columns_whose_square_overflows(tmp_path):
+    def change(state, arrays):
+        arrays["table_preparation.mean"][0] = 1e300
+
+    with pytest.raises(ValueError, match="clusters have values that are too large"):
+        load(rewritten("prepared", tmp_path / "model", change))
+
+
 def test_scales_of_zero(tmp_path):
     def change(state, arrays):
         arrays["table_preparation.scale"][:] = 0
@@ -98,9 +106,12 @@ def test_a_matlab_matrix_of_a_class_that_does_not_exist(tmp_path):
     content = path.read_bytes()
     # Flags of class 6 (double): the logical one hides the class from `whosmat`.
     place = content.index(struct.pack("<III", 6, 8, 6)) + 8
-    path.write_bytes(content[:place] + bytes([204, 2]) + content[place + 2 :])
-    with pytest.raises(ValueError, match="a matrix of class 204, which does not exist"):
-        read_table(path, key="x")
+    for length in (8, 2**31 - 8):
+        # SciPy does not read the length of the flags.
+        flags = struct.pack("<I", length) + bytes([204, 2])
+        path.write_bytes(content[: place - 4] + flags + content[place + 2 :])
+        with pytest.raises(ValueError, match="a matrix of class 204, which does not exist"):
+            read_table(path, key="x")
 
 
 def test_rows_that_one_far_row_makes_parallel():

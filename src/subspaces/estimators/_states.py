@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subspaces._core.arrays import is_dask
 from subspaces._core.plain import plain
@@ -302,13 +303,12 @@ def from_state(name: str, state: State, n_columns: int, n_clusters: Any) -> dict
         require(inside, f"it has labels of more than its {count} clusters")
     if "n_clusters_" not in values and not isinstance(model, FlatVotesModel | CentroidModel):
         sizes.bind("clusters", count, "n_clusters")
-    check_works(model, values["_code"], n_columns)
+    check_works(model, values["_code"], np.zeros((1, n_columns)))
     return {**values, "_model": model}
 
 
-def check_works(model: Any, code: Any, n_columns: int) -> None:
-    """Label a row and encode it by every cluster, so that values that are valid only alone are found now, not later."""
-    row = np.zeros((1, n_columns))
+def check_works(model: Any, code: Any, row: NDArray[np.float64]) -> None:
+    """Label a row (1, p) and encode it by every cluster: values that are valid only alone are found now, not later."""
     try:
         with np.errstate(all="ignore"):
             labels = model.labels(row)
