@@ -10,7 +10,7 @@ import safetensors.numpy
 import scipy.io
 import trials
 
-from subspaces import FLS, SSSC, load
+from subspaces import FLS, LBF, SSSC, KFlats, load
 from subspaces.inputs import read_table
 from subspaces.saving.file import FORMAT
 
@@ -119,6 +119,12 @@ def test_rows_that_one_far_row_makes_parallel():
     x[2, 9] = 1e140
     with trials.quiet():
         assert set(SSSC(1, solver="elastic_net", affine=True, random_state=0).fit(x).labels_) == {0}
+
+
+@pytest.mark.parametrize("model", [LBF(2, n_init=10**30), KFlats(2, n_init=10**30), FLS(2, n_draws=10**30)])
+def test_starts_that_would_never_end(model):
+    with pytest.raises(ValueError, match="must be between 1 and 10000"):
+        model.fit(np.random.default_rng(0).normal(size=(30, 4)))
 
 
 def test_nothing_else_is_refused(tmp_path):

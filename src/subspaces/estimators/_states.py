@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from subspaces._core.arrays import is_dask
 from subspaces._core.plain import plain
@@ -307,7 +306,7 @@ def from_state(name: str, state: State, n_columns: int, n_clusters: Any) -> dict
     return {**values, "_model": model}
 
 
-def check_works(model: Any, code: Any, row: NDArray[np.float64]) -> None:
+def check_works(model: Any, code: Any, row: Any) -> None:
     """Label a row (1, p) and encode it by every cluster: values that are valid only alone are found now, not later."""
     try:
         with np.errstate(all="ignore"):
