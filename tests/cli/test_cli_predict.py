@@ -152,7 +152,9 @@ class TestMissingValues:
         write_csv(tmp_path / "new.csv", new, "abcdefgh")
         assert cli.main(["predict", "run", "new.csv", "--out", "labels.npy"]) == 0
         new[0, 2] = np.nanmean(run[:, 2])
-        np.testing.assert_array_equal(np.load("labels.npy"), load("run").predict(new))
+        np.testing.assert_array_equal(
+            np.load("labels.npy"), load("run").predict(pd.DataFrame(new, columns=list("abcdefgh")))
+        )
         assert "1 missing values filled with the given means" in capsys.readouterr().err
 
     def test_the_means_are_those_of_the_values(self, run):

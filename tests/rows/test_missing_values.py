@@ -23,7 +23,7 @@ def test_the_command_line_names_its_option(tmp_path, monkeypatch, capsys):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n,3\n4,5\n")
     assert cli.main(["fit", "rows.csv", "-k", "2"]) == 2
     error = capsys.readouterr().err
-    assert "line 3, column 'a': add --missing drop" in error
+    assert "line 3, column 'a': drop such rows with --missing drop" in error
     assert 'missing="' not in error
     assert cli.main(["fit", "rows.csv", "-k", "2", "--missing", "mean", "--no-report", "--out", "run", "-q"]) == 0
 
@@ -34,8 +34,8 @@ class TestGivenMeans:
     def test_they_fill_what_is_missing(self):
         old = read_table(np.array([[1.0, 2], [3, 6]]))
         np.testing.assert_array_equal(old.means, [2, 4])
-        new = read_table(np.array([[np.nan, 9], [7, np.nan]]), missing=old.means)
-        np.testing.assert_array_equal(new.rows, [[2, 9], [7, 4]])
+        new = read_table(np.array([[np.nan, 9], [7, np.nan], [5, 5]]), missing=old.means)
+        np.testing.assert_array_equal(new.rows, [[2, 9], [7, 4], [5, 5]])
         assert new.notes == ("2 missing values filled with the given means of their columns",)
 
     @pytest.mark.parametrize("means", [[1.0], [1.0, np.nan], [1.0, "a"], [[1.0, 2.0]]])

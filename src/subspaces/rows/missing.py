@@ -22,10 +22,9 @@ Place = Callable[[int], str]
 
 
 class MissingValuesError(UnreadableError):
-    """Values are missing; `found` says where."""
+    """Values are missing."""
 
     def __init__(self, found: str) -> None:
-        self.found = found
         super().__init__(f'{found}: drop such rows with missing="drop", or fill in column means with missing="mean".')
 
 
