@@ -112,8 +112,7 @@ def read_table(
     >>> table.notes
     ("1 column does not hold numbers and is left out: 'name' (text)",)
     """
-    if isinstance(missing, str) or missing is None or np.ndim(missing) == 0:
-        check_option("missing", missing, ("error", "drop", "mean"))
+    _check_missing(missing)
     shape = None if image_shape is None else _lengths("image_shape", image_shape, (2, 3))
     size = None if image_size is None else _lengths("image_size", image_size, (2,))
     limit = parse_bytes(memory_limit)
@@ -140,25 +139,20 @@ def read_table(
         row_names=names if beside["names"] is None else None,
     )
     _check_entries(beside, {"truth": truth, "names": names}, sum(table.n_rows for table in tables))
-    filling = missing if isinstance(missing, str) else _values_to_fill(missing, selected.columns)
+    filling = _filling(missing, selected.columns)
     cleaned = clean(_held(selected.rows, limit), selected.rows.place, selected.columns, filling)
-    kept = cleaned.kept
-    truth_values, row_names = _known(tables, selected, beside, limit)
-    found_shape = _image_shape(tables[0], selected)
-    _check_shape(shape, found_shape, len(selected.columns))
+    truth_values, row_names = _known(tables, selected, beside, limit, cleaned.kept)
+    found_shape = _checked_shape(shape, _image_shape(tables[0], selected), len(selected.columns))
     if len(tables[0].row_shape) > 1 and images is None:
         selected.notes.append(f"each row is an array of {' x '.join(map(str, tables[0].row_shape))} values")
-    if kept is not None:
-        truth_values = None if truth_values is None else truth_values[kept]
-        row_names = None if row_names is None else [row_names[row] for row in kept]
     return Table(
         cleaned.rows,
         selected.columns,
         None if row_names is None else tuple(row_names),
         truth_values,
-        found_shape if shape is None else shape,
+        found_shape,
         (*selected.notes, *cleaned.notes),
-        kept,
+        cleaned.kept,
         tables[0].names is not None,
         cleaned.means,
     )
@@ -268,8 +262,9 @@ def _known(
     selected: Selected,
     beside: dict[str, NDArray[Any] | None],
     memory_limit: int,
+    kept: Indices | None,
 ) -> tuple[NDArray[Any] | None, list[str] | None]:
-    """True classes (n,) and names of the rows; a note about classes of outliers is added to those of `selected`."""
+    """True classes (n,) and names of the rows `kept`; a note about outliers is added to those of `selected`."""
     found: list[NDArray[Any] | None] = []
     for what, places in (("truth", selected.truth), ("names", selected.row_names)):
         if places is None:
@@ -277,6 +272,8 @@ def _known(
         else:
             cells = [table.cells(at, memory_limit) for table, at in zip(tables, places, strict=True)]
             found.append(np.concatenate(cells))
+    if kept is not None:
+        found = [None if values is None else np.asarray(values)[kept] for values in found]
     truth_values, names = found
     if names is not None and names.dtype.kind not in "US":
         names = as_truth(names)
@@ -298,8 +295,16 @@ def _check_images(columns: Any, drop: Any, truth: Any, names: Any) -> None:
         raise InputError(f'truth={truth!r} is not available for images: use "{FOLDER}", the names of their folders.')
 
 
-def _values_to_fill(missing: ArrayLike, columns: tuple[str, ...]) -> NDArray[np.float64]:
-    """Given values (p,) for empty cells, one for each column."""
+def _check_missing(missing: Any) -> None:
+    """Refuse what is neither one of the words nor an array, before anything is read."""
+    if isinstance(missing, str) or np.ndim(missing) == 0:
+        check_option("missing", missing, ("error", "drop", "mean"))
+
+
+def _filling(missing: str | ArrayLike, columns: tuple[str, ...]) -> str | NDArray[np.float64]:
+    """The word, or given values (p,) for empty cells, one for each column."""
+    if isinstance(missing, str):
+        return missing
     try:
         values = np.asarray(missing, np.float64)
     except (TypeError, ValueError):
@@ -330,9 +335,12 @@ def _image_shape(table: StoredTable, selected: Selected) -> tuple[int, ...] | No
     return shape if is_image and selected.columns == table.column_names else None
 
 
-def _check_shape(shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n_columns: int) -> None:
+def _checked_shape(
+    shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n_columns: int
+) -> tuple[int, ...] | None:
+    """The shape of images that the caller gave, if rows can have it, or the one that was `found`."""
     if shape is None:
-        return
+        return found
     pixels = int(np.prod(shape))
     if pixels != n_columns:
         raise InputError(
@@ -343,3 +351,4 @@ def _check_shape(shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n
         raise InputError(
             f"image_shape={shape} is not the shape of the images, {found}: leave it out.", parameter="image_shape"
         )
+    return shape
