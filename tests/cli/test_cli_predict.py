@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -129,3 +130,46 @@ def test_new_rows_get_confidence_and_outlier_score(made, tmp_path, capsys):
     capsys.readouterr()
     assert cli.main(["predict", str(tmp_path / "kflats"), str(folder / "rows.csv"), "-q"]) == 0
     assert capsys.readouterr().out.startswith("row,label\n")
+
+
+class TestMissingValues:
+    """New rows are filled with the means of the rows of the fit, not with their own."""
+
+    @pytest.fixture
+    def run(self, rows, tmp_path):
+        X, _ = rows
+        X = X + np.arange(8.0)
+        X[5, 3] = np.nan
+        write_csv(tmp_path / "fit.csv", X, "abcdefgh")
+        words = ["fit", "fit.csv", "-k", "2", "--method", "kflats", "--missing", "mean", "--no-report", "-q"]
+        assert cli.main([*words, "--out", "run"]) == 0
+        return X
+
+    def test_with_the_means_of_the_fit(self, run, tmp_path, capsys):
+        # Two rows far apart, whose own mean would be the value of the second.
+        new = np.array([run[0], run[0] + 100])
+        new[0, 2] = np.nan
+        write_csv(tmp_path / "new.csv", new, "abcdefgh")
+        assert cli.main(["predict", "run", "new.csv", "--out", "labels.npy"]) == 0
+        new[0, 2] = np.nanmean(run[:, 2])
+        np.testing.assert_array_equal(
+            np.load("labels.npy"), load("run").predict(pd.DataFrame(new, columns=list("abcdefgh")))
+        )
+        assert "1 missing values filled with the given means" in capsys.readouterr().err
+
+    def test_the_means_are_those_of_the_values(self, run):
+        means = json.loads(Path("run/run.json").read_text())["rows"]["means"]
+        np.testing.assert_allclose(means, np.nanmean(run, axis=0))
+
+    def test_a_model_without_a_run(self, run, capsys):
+        assert cli.main(["predict", "run/model.subspaces", "fit.csv", "--missing", "mean", "--out", "labels.npy"]) == 2
+        assert "the means of the rows that the model was fitted to are not known" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("means", ["abc", [1, "a"], 3])
+    def test_damaged_means(self, run, means, capsys):
+        path = Path("run/run.json")
+        document = json.loads(path.read_text())
+        document["rows"]["means"] = means
+        path.write_text(json.dumps(document))
+        assert cli.main(["predict", "run", "fit.csv", "--out", "labels.npy"]) == 2
+        assert "the means of the columns have another type" in capsys.readouterr().err

@@ -124,7 +124,7 @@ class TestExitCodes:
             (OutOfMemoryError("Unable to allocate 9 TiB"), "there is not enough memory (Unable to allocate 9 TiB): "),
             (UserFileError(28, "No space left on device", "run"), "run: the disk is full: free some space"),
             (MissingFileError(2, "No such file or directory", "rows.csv"), "rows.csv: no such file or directory"),
-            (InputError("json=3 is wrong", parameter="json"), "--json: json=3 is wrong"),
+            (InputError("json=3 is wrong", parameter="json"), "--json 3 is wrong"),
             (InputError("n_landmarks=3 is wrong", parameter="n_landmarks"), "n_landmarks=3 is wrong"),
         ],
         ids=lambda value: type(value).__name__,
@@ -144,9 +144,9 @@ class TestExitCodes:
         monkeypatch.chdir(tmp_path)
         np.save("rows.npy", np.random.RandomState(0).standard_normal((30, 4)))
         assert cli.main(["fit", "rows.npy", "-k", "2", "--set", "n_landmarks=0"]) == 2
-        assert capsys.readouterr().err.startswith("subspaces: --set n_landmarks: n_landmarks=0 must be ")
+        assert capsys.readouterr().err.startswith("subspaces: --set n_landmarks=0 must be ")
         assert cli.main(["fit", "rows.npy", "-k", "99"]) == 2
-        assert capsys.readouterr().err.startswith("subspaces: -k: n_clusters=99 must be between 1 and 30")
+        assert capsys.readouterr().err.startswith("subspaces: -k 99 must be between 1 and 30")
 
 
 class TestStreams:

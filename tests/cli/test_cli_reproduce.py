@@ -20,8 +20,8 @@ def test_options_are_passed_on(monkeypatch, tmp_path):
     ("words", "message"),
     [
         (["nothing"], "WHICH: 'nothing' is not an experiment"),
-        (["--draws", "1001"], "--draws: draws=1001 must be between 1 and 1,000"),
-        (["--methods", "nothing"], "--methods: methods=nothing: nothing is not known"),
+        (["--draws", "1001"], "--draws 1001 must be between 1 and 1,000"),
+        (["--methods", "nothing"], "--methods nothing: nothing is not known"),
         (["--out", ""], "--out: it is empty"),
         (["--device", "tpu"], "--device: 'tpu' is not one of cpu, cuda"),
     ],

@@ -157,6 +157,55 @@ class TestScheduler:
         assert feeds.agreement(model.labels_, feeds.expected_labels("flats")) >= SHARE
 
 
+class TestChangedChunks:
+    """Chunks are computed in every pass: what changes between two of them is noticed."""
+
+    @staticmethod
+    def rows(change, after):
+        """Chunks of which the third is changed from a number of computations on."""
+        x, count = feeds.FLAT_ROWS, []
+
+        def chunk(number):
+            if number == 2:
+                count.append(None)
+                if len(count) > after:
+                    return change(x[802:1203])
+            return x[401 * number : 401 * (number + 1)]
+
+        shapes = [min(401, len(x) - start) for start in range(0, len(x), 401)]
+        chunks = [
+            da.from_delayed(dask.delayed(chunk, pure=False)(number), (np.nan, 8) if number == 2 else (size, 8), x.dtype)
+            for number, size in enumerate(shapes)
+        ]
+        return da.concatenate(chunks, allow_unknown_chunksizes=True)
+
+    # The third chunk is computed for its size, the moments, the sample and the sums.
+    @pytest.mark.parametrize("after", [2, 3])
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda x: x[::-1], "block 2 is not what it was"),
+            (lambda x: x + 0.1, "block 2 is not what it was"),
+            (lambda x: x[:-1], "chunk 2 of X has 400 rows and had 401"),
+        ],
+        ids=["order", "values", "number"],
+    )
+    def test_in_a_fit(self, after, change, message):
+        with dask.config.set(scheduler="synchronous"), pytest.raises(ValueError, match=message):
+            clone(feeds.FLATS["flats"]).fit(self.rows(change, after))
+
+    def test_when_labels_are_computed(self):
+        with dask.config.set(scheduler="synchronous"):
+            model = clone(feeds.FLATS["flats"]).fit(self.rows(lambda x: x[::-1], 4))
+            with pytest.raises(ValueError, match="block 2 is not what it was"):
+                model.labels_.compute()
+
+    def test_last_digits_may_differ(self):
+        with dask.config.set(scheduler="synchronous"):
+            model = clone(feeds.FLATS["flats"]).fit(self.rows(lambda x: np.nextafter(x, np.float32(np.inf)), 2))
+            assert len(model.labels_.compute()) == len(feeds.FLAT_ROWS)
+
+
 def with_value(x, value):
     x = x.copy()
     x[-1, -1] = value

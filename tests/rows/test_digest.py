@@ -5,7 +5,7 @@ import pytest
 
 from subspaces import LandmarkSpectralClustering, open_rows
 from subspaces.rows import feed as _engine
-from subspaces.rows.digest import Digests, digest
+from subspaces.rows.digest import Digests, digest, fingerprint, is_same
 
 X = np.random.default_rng(0).normal(size=(600, 4))
 MODEL = LandmarkSpectralClustering(2, n_landmarks=20, n_components=1, random_state=0)
@@ -58,3 +58,49 @@ def test_a_file_that_is_written_during_the_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(_engine.SourceFeed, "draw", drawn)
     with pytest.raises(ValueError, match="block 4 is not what it was"):
         MODEL.fit(open_rows(tmp_path / "rows.npy", block_rows=100))
+
+
+class TestFingerprints:
+    """Blocks on a device and chunks of Dask may differ in their last digits, but not by more."""
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_changes_beyond_rounding(self, dtype):
+        x = X[:50].astype(dtype)
+        one, swapped, columns, last = x.copy(), x.copy(), x[:, ::-1], np.nextafter(x, np.inf, dtype=dtype)
+        one[7, 2] += 0.5
+        swapped[[3, 4]] = swapped[[4, 3]]
+        known = fingerprint(x)
+        assert not [
+            each for each in (one, swapped, columns, x[:-1], x[::-1], -x) if is_same(known, fingerprint(each), dtype)
+        ]
+        assert is_same(known, fingerprint(last), dtype)
+        assert is_same(known, fingerprint(np.asfortranarray(x)), dtype)
+
+    def test_in_any_library(self, xp):
+        assert is_same(fingerprint(X), fingerprint(xp.asarray(X)), X.dtype)
+
+    @pytest.mark.parametrize("kind", ["an array", "a function"])
+    def test_rows_on_a_device(self, xp, kind, monkeypatch):
+        """Rows are changed after the sample was taken: in place, or by the function."""
+        monkeypatch.setattr(_engine, "FIT_ROWS", 100)
+        rows, draw = xp.asarray(X.copy()), _engine.SourceFeed.draw
+
+        def drawn(self, *args):
+            draw(self, *args)
+            rows[450, 0] += 1.0
+
+        monkeypatch.setattr(_engine.SourceFeed, "draw", drawn)
+        source = rows if kind == "an array" else lambda: iter([rows[:300, :], rows[300:, :]])
+        with pytest.raises(ValueError, match="block 4 is not what it was"):
+            MODEL.fit(open_rows(source, block_rows=100))
+
+    def test_last_digits_may_differ(self, xp, monkeypatch):
+        monkeypatch.setattr(_engine, "FIT_ROWS", 100)
+        rows, passes = xp.asarray(X), []
+
+        def blocks():
+            passes.append(None)
+            yield rows[:300, :]
+            yield rows[300:, :] * (1 + 1e-15 * len(passes))
+
+        assert MODEL.fit(open_rows(blocks, block_rows=100)).labels_.shape == (600,)

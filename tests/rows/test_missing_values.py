@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from subspaces import FLS, cli, open_rows
+from subspaces.inputs import read_table
 
 ROWS = np.random.RandomState(0).normal(size=(30, 3))
 
@@ -22,6 +23,22 @@ def test_the_command_line_names_its_option(tmp_path, monkeypatch, capsys):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n,3\n4,5\n")
     assert cli.main(["fit", "rows.csv", "-k", "2"]) == 2
     error = capsys.readouterr().err
-    assert "line 3, column 'a': add --missing drop" in error
+    assert "line 3, column 'a': drop such rows with --missing drop" in error
     assert 'missing="' not in error
     assert cli.main(["fit", "rows.csv", "-k", "2", "--missing", "mean", "--no-report", "--out", "run", "-q"]) == 0
+
+
+class TestGivenMeans:
+    """New rows are filled with the means of other rows."""
+
+    def test_they_fill_what_is_missing(self):
+        old = read_table(np.array([[1.0, 2], [3, 6]]))
+        np.testing.assert_array_equal(old.means, [2, 4])
+        new = read_table(np.array([[np.nan, 9], [7, np.nan], [5, 5]]), missing=old.means)
+        np.testing.assert_array_equal(new.rows, [[2, 9], [7, 4], [5, 5]])
+        assert new.notes == ("2 missing values filled with the given means of their columns",)
+
+    @pytest.mark.parametrize("means", [[1.0], [1.0, np.nan], [1.0, "a"], [[1.0, 2.0]]])
+    def test_they_are_one_for_each_column(self, means):
+        with pytest.raises(ValueError, match="give one number for each column"):
+            read_table(np.array([[np.nan, 9.0]]), missing=means)

@@ -57,13 +57,13 @@ def test_an_error_of_the_caller_between_blocks_is_not_one_of_the_file(module, tm
 
 @pytest.mark.parametrize(
     ("module", "function"),
-    [("npy", "columns_at"), ("hdf5", "columns_at"), ("zarr", "columns_at"), ("parquet", "as_floats")],
+    [("npy", "columns_at"), ("hdf5", "columns_at"), ("zarr", "columns_at"), ("arrow", "as_floats")],
 )
 def test_a_bug_while_rows_are_converted_is_not_an_error_of_the_file(module, function, tmp_path, monkeypatch):
     def fail(*arguments):
         raise BugError("a bug")
 
-    source = open_rows(write(module, tmp_path))
+    source = open_rows(write("parquet" if module == "arrow" else module, tmp_path))
     monkeypatch.setattr(f"subspaces.rows.formats.{module}.{function}", fail)
     with pytest.raises(BugError):
         list(source.blocks())
@@ -75,7 +75,7 @@ def test_a_bug_while_a_dataframe_is_converted(monkeypatch):
     def fail(*arguments):
         raise BugError("a bug")
 
-    monkeypatch.setattr("subspaces.rows.frames.as_floats", fail)
+    monkeypatch.setattr("subspaces.rows.formats.arrow.as_floats", fail)
     with pytest.raises(BugError):
         list(open_rows(pd.DataFrame(ROWS, columns=["a", "b"])).blocks())
 

@@ -243,6 +243,7 @@ class TestText:
         np.testing.assert_array_equal(table.rows, [[1, 1], [2, 0], [3, 1]])
         assert table.notes == (
             "3 columns do not hold numbers and are left out: 'id' (mostly text), 'date' (text), 'empty' (empty)",
+            "'flag' holds true and false, which are used as 1 and 0",
         )
 
     def test_numbers_with_underscores_are_text(self, tmp_path):

@@ -17,6 +17,8 @@ from sklearn.utils.validation import validate_data
 from subspaces._core.arrays import Array, Labels, is_host, namespace
 from subspaces._core.errors import InputError, UserTypeError
 
+# Starts or draws that can be asked for: more would never end.
+MOST_REPEATS = 10_000
 NOT_FINITE = (
     "Input X contains NaN or infinity: drop such rows, or fill in values first, as sklearn.impute.SimpleImputer does."
 )

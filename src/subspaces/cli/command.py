@@ -10,9 +10,9 @@ import click
 
 from subspaces._core.errors import UserError
 from subspaces.cli.errors import is_debugging, one_line_of
-from subspaces.cli.methods import OPTIONS
 from subspaces.cli.options import EXIT_CODES
 from subspaces.cli.output import one_line
+from subspaces.cli.own_words import in_own_words, option_of, shown_name
 from subspaces.cli.values import near
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
@@ -47,8 +47,9 @@ class Command(click.Command):
         except UserError as error:
             if is_debugging():
                 raise
-            option = option_of(error.parameter, self, ctx.params)
-            raise click.ClickException(f"{option}: {one_line_of(error)}" if option else one_line_of(error)) from error
+            option, text = option_of(error.parameter, self, ctx.params), in_own_words(one_line_of(error))
+            named = option is None or text.startswith(option)
+            raise click.ClickException(text if named else f"{option}: {text}") from error
 
 
 class Group(click.Group):
@@ -67,24 +68,6 @@ class Group(click.Group):
             known = self.list_commands(ctx)
             ctx.fail(f"unknown command {args[0]!r}{near(args[0], known)}")
         return super().resolve_command(ctx, args)
-
-
-def option_of(parameter: str | None, command: click.Command, given: dict[str, Any]) -> str | None:
-    """The option that sets a parameter of the library; None if the command has none."""
-    if parameter is None:
-        return None
-    if parameter in (given.get("set") or {}):
-        return f"--set {parameter}"
-    name = OPTIONS[parameter][0] if parameter in OPTIONS else parameter
-    found = next((each for each in command.params if each.name == name), None)
-    return None if found is None else shown_name(found)
-
-
-def shown_name(parameter: click.Parameter) -> str:
-    """The name that people know a parameter by: -k, --seed or DATA."""
-    if isinstance(parameter, click.Argument):
-        return str(parameter.name).upper()
-    return "-k" if "-k" in parameter.opts else max(parameter.opts, key=len)
 
 
 def usage_line(error: click.ClickException) -> str:

@@ -15,6 +15,7 @@ from subspaces._core.progress import Event, listening
 from subspaces._core.terminal import is_terminal, new_bar
 from subspaces._core.words import duration
 from subspaces.cli.output import one_line, print_line, print_progress
+from subspaces.cli.own_words import in_own_words
 
 # Without a terminal, progress is printed as a line at most this often.
 SECONDS_BETWEEN_LINES = 10.0
@@ -138,14 +139,14 @@ class Console:
 
     def warn(self, message: object) -> None:
         """Keep a warning, once."""
-        line = one_line(message)
+        line = in_own_words(one_line(message))
         with self._lock:
             if line not in self.warnings:
                 self.warnings.append(line)
 
     def remark(self, message: object) -> None:
         """Keep a note: something that the user should know and that is not a warning."""
-        line = one_line(message)
+        line = in_own_words(one_line(message))
         if line not in self.notes:
             self.notes.append(line)
 

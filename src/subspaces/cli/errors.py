@@ -27,11 +27,6 @@ def one_line_of(error: BaseException) -> str:
 
 def _reason(error: BaseException) -> str:
     text = one_line(error)
-    found = getattr(error, "found", None)
-    if found is not None:
-        return (
-            f"{one_line(found)}: add --missing drop to leave such rows out, or --missing mean to fill in column means"
-        )
     if isinstance(error, MemoryError):
         detail = f" ({text})" if text else ""
         return f"there is not enough memory{detail}: give fewer rows or columns, or a lower --memory-limit"

@@ -159,6 +159,7 @@ def _document(job: Job, table: Table, labels: NDArray[Any]) -> dict[str, Any]:
             "n_rows": len(labels),
             "n_columns": len(table.columns),
             "columns": list(table.columns),
+            "means": plain(table.means),
             "notes": list(table.notes),
         },
         "environment": record.environment(),

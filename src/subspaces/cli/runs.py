@@ -46,6 +46,16 @@ class PastRun:
             found |= {"columns": self.column_names, "drop": None}
         return {**given, **found}
 
+    def means(self) -> list[float]:
+        """The means of the columns that the model was fitted to."""
+        means = None if self.document is None else self.document["rows"].get("means")
+        if means is None:
+            raise InputError(
+                "--missing mean: the means of the rows that the model was fitted to are not known; name the folder of "
+                "a run with --missing mean, or give --missing drop"
+            )
+        return list(means)
+
 
 def open_run(path: Path) -> PastRun:
     """The run in the folder `path`, or the model in the file `path`."""
@@ -88,5 +98,8 @@ def _check_document(document: dict[str, Any], path: Path) -> None:
     columns = document["rows"].get("columns")
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         raise InputError(f"{path} is damaged: it does not contain the columns that were read; fit again")
+    means = document["rows"].get("means")
+    if not (means is None or (isinstance(means, list) and all(isinstance(value, int | float) for value in means))):
+        raise InputError(f"{path} is damaged: the means of the columns have another type; fit again")
     known = {name: value for name, value in document["options"].items() if value is not None and name in OPTIONS}
     checked_options(known, path, fit)

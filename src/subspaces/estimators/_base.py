@@ -151,6 +151,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
             require(preparation.n_features_in_ == count, "its preparation has another number of columns")
             count = preparation.n_columns_out
         found.__dict__.update(fitted, **_states.from_state(cls.__name__, state, count, found.n_clusters))
+        if prepared is not None:
+            _states.check_works(found._model, found._code, preparation.prepared(np.zeros((1, found.n_features_in_))))
         return found
 
     def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:

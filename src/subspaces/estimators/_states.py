@@ -302,19 +302,19 @@ def from_state(name: str, state: State, n_columns: int, n_clusters: Any) -> dict
         require(inside, f"it has labels of more than its {count} clusters")
     if "n_clusters_" not in values and not isinstance(model, FlatVotesModel | CentroidModel):
         sizes.bind("clusters", count, "n_clusters")
-    check_works(model, values["_code"], n_columns)
+    check_works(model, values["_code"], np.zeros((1, n_columns)))
     return {**values, "_model": model}
 
 
-def check_works(model: Any, code: Any, n_columns: int) -> None:
-    """Label and encode one row, so that values that are valid alone but not together are found now and not later."""
-    row = np.zeros((1, n_columns))
+def check_works(model: Any, code: Any, row: Any) -> None:
+    """Label a row (1, p) and encode it by every cluster: values that are valid only alone are found now, not later."""
     try:
         with np.errstate(all="ignore"):
             labels = model.labels(row)
             embedding = model.embedding(row) if hasattr(model, "embedding") else row
-            nats = 0.0 if code is None else code.nats(row, labels)
+            every = [] if code is None else range(len(code.clusters.cells))
+            nats = [code.nats(row, np.array([number])) for number in every]
     except Exception as error:
         raise DamagedError(f"its parts do not belong together ({type(error).__name__}: {error!s:.200})") from None
     require(np.shape(labels) == (1,) and np.shape(embedding)[:1] == (1,), "its parts do not belong together")
-    require(not np.isnan(nats), "its clusters have values that are too large")
+    require(not np.isnan(nats).any(), "its clusters have values that are too large")

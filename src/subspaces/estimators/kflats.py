@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from subspaces._core import progress
 from subspaces._core.arrays import Array
 from subspaces._core.errors import InputError
-from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto
+from subspaces._core.validation import MOST_REPEATS, check_integer, check_n_clusters, check_option, is_auto
 from subspaces.estimators._flats import FlatsClusterer, check_dim
 from subspaces.estimators._published import Published
 from subspaces.flats.candidates import lbf_starts, random_starts
@@ -166,7 +166,8 @@ class KFlats(Published, FlatsClusterer):
             check_option(name, getattr(self, name), (True, False))
         check_dim(self.subspace_dim, x, affine=self.affine)
         check_option("loss", self.loss, LOSSES)
-        for name in ("n_init", "max_clusters", "max_iter"):
+        check_integer("n_init", self.n_init, low=1, high=MOST_REPEATS)
+        for name in ("max_clusters", "max_iter"):
             check_integer(name, getattr(self, name), low=1)
         if isinstance(self.init, str):
             check_option("init", self.init, ("lbf", "random"))

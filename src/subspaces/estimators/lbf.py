@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
-from subspaces._core.validation import check_integer, check_n_clusters, check_option, is_auto
+from subspaces._core.validation import MOST_REPEATS, check_integer, check_n_clusters, check_option, is_auto
 from subspaces.estimators._flats import FlatsClusterer, check_dim
 from subspaces.estimators._published import Published
 from subspaces.flats.candidates import candidate_flats, choose_flats, distance_table
@@ -167,7 +167,8 @@ class LBF(Published, FlatsClusterer):
         return {"motions": {"subspace_dim": 3, "polish": False}}
 
     def _check_parameters(self, x: Array) -> None:
-        for name in ("n_init", "max_clusters", "max_iter"):
+        check_integer("n_init", self.n_init, low=1, high=MOST_REPEATS)
+        for name in ("max_clusters", "max_iter"):
             check_integer(name, getattr(self, name), low=1)
         if not is_auto(self.n_clusters):
             check_n_clusters(self.n_clusters, x)

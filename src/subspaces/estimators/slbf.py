@@ -70,7 +70,8 @@ class SLBF(Published, Clusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1 in the order of their first rows.
+        Cluster of each row, 0 to K - 1 in the order of their first rows, from the graph; `predict` may give some of
+        them another one.
     flats_ : Flats
         The flat of each row, in the coordinates of X: `flats_.centers` (n, p) and `flats_.bases` (n, p, d). Affine
         flats of rows scaled to unit norm are flats of the scaled rows.

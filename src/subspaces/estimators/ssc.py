@@ -26,7 +26,9 @@ class SSC(SelfExpressiveClusterer):
 
     Every row is written as a sparse combination of the others, which become its neighbours in a graph, and spectral
     clustering cuts the graph. Use it for up to some thousands of rows: time grows with the square of their number.
-    Memory does not, because codes are computed in blocks and only nonzero entries are kept.
+    Memory does not, because codes are computed in blocks and only nonzero entries are kept. The graph labels the rows
+    of the fit together; a new row is not in it, so `predict` takes the nearest flat of a cluster, and some rows of the
+    fit get another label than in `labels_`.
 
     Parameters
     ----------

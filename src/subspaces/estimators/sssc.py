@@ -43,7 +43,8 @@ class SSSC(SelfExpressiveClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row, 0 to K - 1 in the order of their first rows.
+        Cluster of each row, 0 to K - 1 in the order of their first rows; that of the sample is from the graph, and
+        `predict` may give some of its rows another one.
     sample_indices_ : ndarray of shape (m,)
         Indices of the sample; for rows read in blocks, among the at most 100,000 rows in memory.
     codes_, affinity_matrix_ : csr_matrix of shape (m, m)

@@ -152,6 +152,17 @@ def unique_names(names: Sequence[str], first: int = 0) -> tuple[str, ...]:
     return tuple(found)
 
 
+def repeated_note(names: Sequence[str]) -> tuple[str, ...]:
+    """A note about names that several columns have, and what `unique_names` makes of them."""
+    counts = Counter(name.strip() for name in names)
+    repeated = {name for name, count in counts.items() if name and count > 1}
+    if not repeated:
+        return ()
+    pairs = zip((name.strip() for name in names), unique_names(names), strict=True)
+    new = [unique for name, unique in pairs if name in repeated and unique != name]
+    return (f"several columns have the same name: the later ones are called {listed(new)}",)
+
+
 def numbered_names(count: int, first: int = 0, word: str = "column") -> tuple[str, ...]:
     """Names for `count` columns that have none: "column 0", "column 1", ..."""
     return tuple(f"{word} {number}" for number in range(first, first + count))

@@ -7,7 +7,8 @@ the memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from subspaces._core.arrays import Array, Indices, namespace, to_host
 from subspaces._core.errors import InputError, UserTypeError
 from subspaces._core.validation import check_range
 from subspaces.rows.checks import block_dtype, check_shape
+from subspaces.rows.digest import Digests, Fingerprint, changed_error, fingerprint, is_same
 from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, Check
 from subspaces.rows.recut import rows_at
 
@@ -38,6 +40,7 @@ class DaskFeed(BlockFeed):
         # One chunk holds whole rows.
         self._x = x.map_blocks(_as_claimed, dtype=x.dtype, meta=x._meta).rechunk({1: -1}).astype(self.dtype)
         self.n_columns = int(x.shape[1])
+        self._digests = Digests()
 
     def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
         if np.isnan(self._x.chunks[0]).any():
@@ -48,11 +51,13 @@ class DaskFeed(BlockFeed):
     def sum(self, function: BlockFunction, name: str) -> BlockSums:
         import dask
 
-        shared = _shared(function)
-        sums = [dask.delayed(_sums_of)(shared, part) for part in self._parts()]
+        shared, parts = _shared(function), self._parts()
+        sums = [dask.delayed(_sums_of)(shared, part) for part in parts]
+        prints = [dask.delayed(fingerprint)(part) for part in parts]
         while len(sums) > 1:
             sums = [dask.delayed(_add)(sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
-        (found,) = dask.compute(sums[0])
+        found, prints = dask.compute(sums[0], prints)
+        self._compare(dict(enumerate(prints)))
         if found is None:
             raise InputError(NO_ROWS)
         return found
@@ -62,10 +67,27 @@ class DaskFeed(BlockFeed):
         shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (self._x.chunks[0], (like.shape[1],))}
         return self._x.map_blocks(_of_rows, function=_shared(function), dtype=like.dtype, meta=like, **shape)
 
+    def label(self, function: BlockFunction) -> Any:
+        """Labels are computed later: each chunk is compared with what it was in the fit."""
+        checked = _CheckedRows(function, self._digests.fingerprints, self.dtype)
+        like = _of_rows(self._no_rows(), function)
+        return self._x.map_blocks(_of_chunk, function=_shared(checked), dtype=like.dtype, meta=like, drop_axis=1)
+
     def deliver(self, labels: NDArray[Any]) -> Any:
         import dask.array as da
 
         return da.from_array(labels, chunks=(self._x.chunks[0],))
+
+    def _compare(self, prints: dict[int, Fingerprint]) -> None:
+        """Refuse chunks that have another number of rows than they claim, or that have changed, by their numbers."""
+        sizes = self._x.chunks[0]
+        for number, found in prints.items():
+            if found[0] != sizes[number]:
+                raise InputError(
+                    f"chunk {number} of X has {found[0]} rows and had {sizes[number]} when its rows were counted: "
+                    "compute the same rows each time, or persist() them."
+                )
+            self._digests.compare_fingerprint(number, found, self.dtype)
 
     def _parts(self) -> list[Any]:
         return list(self._x.to_delayed().ravel())
@@ -92,12 +114,11 @@ class DaskFeed(BlockFeed):
         parts, sizes = self._parts(), self._x.chunks[0]
         ends = np.cumsum(sizes)
         wanted = np.split(index, np.searchsorted(index, ends[:-1]))
-        found = [
-            dask.delayed(_rows_at)(part, rows - (end - size))
-            for part, rows, end, size in zip(parts, wanted, ends, sizes, strict=True)
-            if len(rows)
-        ]
-        return np.concatenate(dask.compute(found)[0])
+        used = [number for number, rows in enumerate(wanted) if len(rows)]
+        found = [dask.delayed(_rows_at)(parts[i], wanted[i] - (ends[i] - sizes[i])) for i in used]
+        found, prints = dask.compute(found, [dask.delayed(fingerprint)(parts[i]) for i in used])
+        self._compare(dict(zip(used, prints, strict=True)))
+        return np.concatenate(found)
 
 
 def _array_and_names(collection: Any) -> tuple[Any, tuple[str, ...] | None]:
@@ -126,7 +147,7 @@ def _as_claimed(x: Array, block_info: Any = None) -> Array:
     return x
 
 
-def _shared(function: BlockFunction) -> Any:
+def _shared(function: Callable[..., Any]) -> Any:
     """`function` as a task of its own, so that it is sent to each worker once and not with each block."""
     import dask
 
@@ -140,6 +161,24 @@ def _of_rows(x: Array, function: BlockFunction) -> Any:
         return function(x)
     # One row shows the shape and dtype of the result.
     return function(namespace(x).zeros((1, x.shape[1]), dtype=x.dtype))[:0, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedRows:
+    """A function of chunks that are compared with what they were in the fit; it is sent to each worker once."""
+
+    function: BlockFunction
+    known: dict[int, Fingerprint]
+    dtype: np.dtype[Any]
+
+    def __call__(self, x: Array, number: int) -> Any:
+        if number in self.known and not is_same(self.known[number], fingerprint(x), self.dtype):
+            raise changed_error(number)
+        return _of_rows(x, self.function)
+
+
+def _of_chunk(x: Array, function: _CheckedRows, block_id: Any = None) -> Any:
+    return function(x, block_id[0])
 
 
 def _sums_of(function: BlockFunction, x: Array) -> BlockSums | None:

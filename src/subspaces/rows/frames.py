@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
-from subspaces.rows.columns import unique_names
-from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells, as_floats
-from subspaces.rows.formats.base import Content, WalkedTable
-from subspaces.rows.formats.cells import Tally
+from subspaces.rows.columns import repeated_note, unique_names
+from subspaces.rows.formats.arrow import ArrowTable, as_cells
+from subspaces.rows.formats.base import WalkedTable
 from subspaces.rows.reading import reading
 from subspaces.rows.select_columns import select_rows
 from subspaces.rows.source import FeedOptions, in_memory
@@ -40,18 +39,12 @@ class FrameTable(ArrowTable, WalkedTable):
     def __init__(self, frame: Any) -> None:
         self.frame, self._library = frame, frame_kind(frame)
         names, types = self._schema()
-        super().__init__("X", unique_names([str(name) for name in names]), types, self._count())
+        words = [str(name) for name in names]
+        super().__init__("X", unique_names(words), types, self._count())
+        self.notes = repeated_note(words)
 
-    def survey(self, columns: Sequence[int], text: Sequence[int], room: int) -> list[Content]:
-        found = dict(zip(columns, super().survey(columns, text, room), strict=True))
-        words = [column for column in columns if self.kinds.get(column) == TEXT]
-        if words:
-            # Text may be numbers, as in a text file, with or without mistakes.
-            tally = Tally(len(words))
-            for part in self._parts(words, 0, SURVEY_ROWS):
-                tally.add([_as_text(column) for column in part])
-            found.update(zip(words, tally.contents(), strict=True))
-        return [found[column] for column in columns]
+    def text_parts(self, columns: Sequence[int]) -> Iterator[list[Any]]:
+        return self._parts(columns, 0, SURVEY_ROWS)
 
     def pieces(self, columns: Indices | None, start: int, rows: int, memory_limit: int) -> Iterator[NDArray[Any]]:
         from pyarrow import ArrowException
@@ -60,11 +53,8 @@ class FrameTable(ArrowTable, WalkedTable):
         for part in self._parts(wanted, start, rows):
             found = np.empty((len(part[0]), len(wanted)), self.dtype_of(columns))
             for place, (position, column) in enumerate(zip(wanted, part, strict=True)):
-                if self.kinds.get(position) == TEXT:
-                    found[:, place] = Tally(1).add([_as_text(column)])[:, 0]
-                else:
-                    with reading("X", "dataframe", ArrowException):
-                        found[:, place] = as_floats(column)
+                with reading("X", "dataframe", ArrowException):
+                    found[:, place] = self.floats(position, column)
             yield found
 
     def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
@@ -157,13 +147,6 @@ def warn_left_out(note: str) -> None:
 
 def _arrow_columns(table: Any) -> list[Any]:
     return [column.combine_chunks() for column in table.columns]
-
-
-def _as_text(column: Any) -> Any:
-    """A pyarrow column as strings, empty for missing values."""
-    import pyarrow as pa
-
-    return column.cast(pa.string()).fill_null("")
 
 
 def _pandas_type(series: Any) -> Any:

@@ -22,27 +22,40 @@ Place = Callable[[int], str]
 
 
 class MissingValuesError(UnreadableError):
-    """Values are missing; `found` says where."""
+    """Values are missing."""
 
     def __init__(self, found: str) -> None:
-        self.found = found
         super().__init__(f'{found}: drop such rows with missing="drop", or fill in column means with missing="mean".')
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Cleaned:
+    """Rows (n, p) without missing values."""
+
+    rows: NDArray[Any] | RowSource
+    kept: Indices | None = None  # numbers of the rows kept, if some were dropped
+    notes: tuple[str, ...] = ()
+    means: NDArray[np.float64] | None = None  # (p,) of the values that were there; None if no pass has found them
+
+
 def clean(
-    rows: NDArray[Any] | RowSource, place: Place, columns: tuple[str, ...], missing: str
-) -> tuple[NDArray[Any] | RowSource, Indices | None, list[str]]:
-    """Rows (n, p) without missing values, the numbers of the rows kept if some were dropped, and notes.
+    rows: NDArray[Any] | RowSource, place: Place, columns: tuple[str, ...], missing: str | NDArray[np.float64]
+) -> Cleaned:
+    """Rows (n, p) without missing values, which are refused, dropped or filled with means, or with given values (p,).
 
     NaN is a missing value. Rows in blocks are checked when they are read, unless some are to be dropped or filled,
     which takes a pass. `place` says where a row is, for messages.
     """
-    if isinstance(rows, RowSource) and missing == "error":
-        return CheckedRows(rows, columns, place), None, []
+    if isinstance(rows, RowSource) and isinstance(missing, str) and missing == "error":
+        return Cleaned(CheckedRows(rows, columns, place))
     survey = _survey(rows, place, columns)
     notes = [] if isinstance(rows, RowSource) else _constant_note(survey, columns)
+    means = survey.sums / survey.counts if survey.counts.all() else None
     if not survey.n_missing:
-        return rows, None, notes
+        return Cleaned(rows, None, tuple(notes), means)
+    if not isinstance(missing, str):
+        notes.append(f"{survey.n_missing} missing values filled with the given means of their columns")
+        return Cleaned(_filled_rows(rows, missing), None, tuple(notes), missing)
     if missing == "error":
         values = "1 value is" if survey.n_missing == 1 else f"{survey.n_missing} values are"
         row, column = survey.first
@@ -55,13 +68,13 @@ def clean(
             )
         dropped = len(survey.complete) - len(kept)
         notes.append(f"{dropped} of {len(survey.complete)} rows with missing values dropped")
-        return KeptRows(rows, kept) if isinstance(rows, RowSource) else rows[kept], kept, notes
-    empty = np.flatnonzero(survey.counts == 0)
-    if len(empty):
-        name = columns[int(empty[0])]
+        complete = KeptRows(rows, kept) if isinstance(rows, RowSource) else rows[kept]
+        return Cleaned(complete, kept, tuple(notes), means)
+    if means is None:
+        name = columns[int(np.flatnonzero(survey.counts == 0)[0])]
         raise UnreadableError(f"column {shown(name)} has no values, and so no mean: leave it out (drop).")
     notes.append(f"{survey.n_missing} missing values filled with the means of their columns")
-    return _filled_rows(rows, survey.sums / survey.counts), None, notes
+    return Cleaned(_filled_rows(rows, means), None, tuple(notes), means)
 
 
 @dataclass(slots=True, eq=False)

@@ -162,6 +162,8 @@ def select_rows(
     if not any(table.n_rows for table in tables):
         raise UnreadableError(f"{first.path} has no rows: a minimum of 1 is required.")
     kept, left_out = _numeric(tables, contents, wanted)
+    notes += [] if left_out is None else [left_out]
+    notes += _boolean_note(names, contents, wanted, kept)
     chosen = [[place[column] for column in kept] for place in at]
     indices = [
         None if each == list(range(table.n_columns)) else np.asarray(each, np.intp)
@@ -173,7 +175,7 @@ def select_rows(
         kept_names,
         None if wanted.truth is None else [place[wanted.truth] for place in at],
         None if wanted.names is None else [place[wanted.names] for place in at],
-        [note for table in tables for note in table.notes] + notes + ([] if left_out is None else [left_out]),
+        [note for table in tables for note in table.notes] + notes,
         left_out,
     )
 
@@ -227,6 +229,18 @@ def _numeric(
             "pandas.get_dummies, or choose other columns."
         )
     return kept, left_out_note(left_out) if left_out else None
+
+
+def _boolean_note(
+    names: Sequence[str], contents: Sequence[Sequence[Content]], wanted: Wanted, kept: Sequence[int]
+) -> list[str]:
+    found = [
+        names[column]
+        for place, column in enumerate(wanted.rows)
+        if column in kept and any(each[place].booleans for each in contents)
+    ]
+    verb = "hold" if len(found) > 1 else "holds"
+    return [f"{listed(found)} {verb} true and false, which are used as 1 and 0"] if found else []
 
 
 def _odd_cell(

@@ -203,6 +203,8 @@ def _fitted(standardise: bool, pca: int | None, whiten_drop: int, **fitted: Any)
     return made
 
 
+# Rows are divided by scales.
+LEAST = float(np.finfo(np.float64).tiny)
 STATE = Record(
     _fitted,
     {
@@ -213,7 +215,7 @@ STATE = Record(
         "n_columns": Integer(low=1, size="columns"),
         "column_names": Optional(Names("columns")),
         "mean": ArrayField("columns"),
-        "scale": Optional(ArrayField("columns", finite=False, low=0)),
+        "scale": Optional(ArrayField("columns", finite=False, low=LEAST)),
         "components": Optional(ArrayField("components", "columns")),
         "explained_variance_ratio": Optional(ArrayField("components")),
     },

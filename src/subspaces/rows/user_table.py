@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Indices
 from subspaces._core.errors import InputError, UserTypeError
@@ -41,6 +41,7 @@ class Table:
     notes: tuple[str, ...]  # what the user should know: columns left out, rows dropped, ...
     kept: Indices | None = None  # (n,) numbers, from 0 on, of the rows that were not dropped; None: all are there
     has_names: bool = True  # whether `columns` are names of the table, and not numbers
+    means: NDArray[np.float64] | None = None  # (p,) of the values that are not missing; None if no pass has found them
 
     @property
     def n_rows(self) -> int | None:
@@ -56,7 +57,7 @@ def read_table(
     drop: ColumnChoice | None = None,
     truth: OneColumnChoice | None = None,
     names: OneColumnChoice | None = None,
-    missing: str = "error",
+    missing: str | ArrayLike = "error",
     image_shape: Sequence[int] | None = None,
     image_size: Sequence[int] | None = None,
     memory_limit: int | str = "1GB",
@@ -83,8 +84,9 @@ def read_table(
         images "folder", the names of their folders.
     names : str or int, optional
         The column, or array, that names the rows.
-    missing : {"error", "drop", "mean"}, default="error"
-        What to do with empty cells, NA, NaN, null and "?": refuse them, drop their rows, or fill in column means.
+    missing : {"error", "drop", "mean"} or array-like of shape (p,), default="error"
+        What to do with empty cells, NA, NaN, null and "?": refuse them, drop their rows, or fill in column means. New
+        rows for a model are filled with the means of the rows that it was fitted to: `missing=table.means`.
     image_shape : (height, width) or (height, width, 3), optional
         The shape of the image that each row is, if the file does not say.
     image_size : (height, width), optional
@@ -110,7 +112,7 @@ def read_table(
     >>> table.notes
     ("1 column does not hold numbers and is left out: 'name' (text)",)
     """
-    check_option("missing", missing, ("error", "drop", "mean"))
+    _check_missing(missing)
     shape = None if image_shape is None else _lengths("image_shape", image_shape, (2, 3))
     size = None if image_size is None else _lengths("image_size", image_size, (2,))
     limit = parse_bytes(memory_limit)
@@ -137,24 +139,22 @@ def read_table(
         row_names=names if beside["names"] is None else None,
     )
     _check_entries(beside, {"truth": truth, "names": names}, sum(table.n_rows for table in tables))
-    rows, kept, notes = clean(_held(selected.rows, limit), selected.rows.place, selected.columns, missing)
-    truth_values, row_names = _known(tables, selected, beside, limit)
-    found_shape = _image_shape(tables[0], selected)
-    _check_shape(shape, found_shape, len(selected.columns))
+    filling = _filling(missing, selected.columns)
+    cleaned = clean(_held(selected.rows, limit), selected.rows.place, selected.columns, filling)
+    truth_values, row_names = _known(tables, selected, beside, limit, cleaned.kept)
+    found_shape = _checked_shape(shape, _image_shape(tables[0], selected), len(selected.columns))
     if len(tables[0].row_shape) > 1 and images is None:
         selected.notes.append(f"each row is an array of {' x '.join(map(str, tables[0].row_shape))} values")
-    if kept is not None:
-        truth_values = None if truth_values is None else truth_values[kept]
-        row_names = None if row_names is None else [row_names[row] for row in kept]
     return Table(
-        rows,
+        cleaned.rows,
         selected.columns,
         None if row_names is None else tuple(row_names),
         truth_values,
-        found_shape if shape is None else shape,
-        (*selected.notes, *notes),
-        kept,
+        found_shape,
+        (*selected.notes, *cleaned.notes),
+        cleaned.kept,
         tables[0].names is not None,
+        cleaned.means,
     )
 
 
@@ -262,8 +262,9 @@ def _known(
     selected: Selected,
     beside: dict[str, NDArray[Any] | None],
     memory_limit: int,
+    kept: Indices | None,
 ) -> tuple[NDArray[Any] | None, list[str] | None]:
-    """True classes (n,) and names of the rows; a note about classes of outliers is added to those of `selected`."""
+    """True classes (n,) and names of the rows `kept`; a note about outliers is added to those of `selected`."""
     found: list[NDArray[Any] | None] = []
     for what, places in (("truth", selected.truth), ("names", selected.row_names)):
         if places is None:
@@ -271,6 +272,8 @@ def _known(
         else:
             cells = [table.cells(at, memory_limit) for table, at in zip(tables, places, strict=True)]
             found.append(np.concatenate(cells))
+    if kept is not None:
+        found = [None if values is None else np.asarray(values)[kept] for values in found]
     truth_values, names = found
     if names is not None and names.dtype.kind not in "US":
         names = as_truth(names)
@@ -292,6 +295,29 @@ def _check_images(columns: Any, drop: Any, truth: Any, names: Any) -> None:
         raise InputError(f'truth={truth!r} is not available for images: use "{FOLDER}", the names of their folders.')
 
 
+def _check_missing(missing: Any) -> None:
+    """Refuse what is neither one of the words nor an array, before anything is read."""
+    if isinstance(missing, str) or np.ndim(missing) == 0:
+        check_option("missing", missing, ("error", "drop", "mean"))
+
+
+def _filling(missing: str | ArrayLike, columns: tuple[str, ...]) -> str | NDArray[np.float64]:
+    """The word, or given values (p,) for empty cells, one for each column."""
+    if isinstance(missing, str):
+        return missing
+    try:
+        values = np.asarray(missing, np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (len(columns),) or not np.isfinite(values).all():
+        raise InputError(
+            f"missing has {values.size} values to fill in, and the rows have {len(columns)} columns: give one number "
+            "for each column.",
+            parameter="missing",
+        )
+    return values
+
+
 def _lengths(name: str, value: Any, counts: tuple[int, ...]) -> tuple[int, ...]:
     wanted = f"(height, width){' or (height, width, 3)' * (3 in counts)}"
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
@@ -309,9 +335,12 @@ def _image_shape(table: StoredTable, selected: Selected) -> tuple[int, ...] | No
     return shape if is_image and selected.columns == table.column_names else None
 
 
-def _check_shape(shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n_columns: int) -> None:
+def _checked_shape(
+    shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n_columns: int
+) -> tuple[int, ...] | None:
+    """The shape of images that the caller gave, if rows can have it, or the one that was `found`."""
     if shape is None:
-        return
+        return found
     pixels = int(np.prod(shape))
     if pixels != n_columns:
         raise InputError(
@@ -322,3 +351,4 @@ def _check_shape(shape: tuple[int, ...] | None, found: tuple[int, ...] | None, n
         raise InputError(
             f"image_shape={shape} is not the shape of the images, {found}: leave it out.", parameter="image_shape"
         )
+    return shape

@@ -87,12 +87,14 @@ def half_opinions(draw: Clustering, n_clusters: int, *, kind: str, rng: np.rando
         weights = row_stochastic(columns[:, np.sort(half)].tocsr())
         known = np.asarray(weights.sum(axis=1)).ravel() > 0
         sample = at_most(np.flatnonzero(known), OPINION_ROWS, own)
-        seen = weights[sample]
+        if not len(sample):
+            return np.full((n, n_clusters), 1 / n_clusters, draw.psi.dtype)
+        seen, inliers = weights[sample], np.flatnonzero(votes[sample])
         spectrum = sparse_spectrum(seen, max(counts))
         choice = choose_partition(
             seen,
             spectrum,
-            np.flatnonzero(votes[sample]),
+            inliers if len(inliers) else np.arange(len(sample)),
             n_clusters,
             counts=counts,
             n_starts=OPINION_STARTS,

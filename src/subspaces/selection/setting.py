@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.errors import InputError
 from subspaces._core.validation import (
+    MOST_REPEATS,
     check_integer,
     check_n_clusters,
     check_option,
@@ -58,7 +59,7 @@ class Asked:
             if not is_auto(getattr(self, name)):
                 check_integer(name, getattr(self, name), low=1)
         if not is_auto(self.n_draws):
-            check_integer("n_draws", self.n_draws, low=1, hint='give a number or "auto"')
+            check_integer("n_draws", self.n_draws, low=1, high=MOST_REPEATS, hint='give a number or "auto"')
         if not is_auto(self.subspace_dim):
             n, p = x.shape
             dim = check_integer("subspace_dim", self.subspace_dim, low=0)

@@ -49,7 +49,7 @@ def predict(**options: Any) -> None:
     out = _checked_target(options)
     past = open_run(path_of(options["model"]))
     reading = past.reading(options)
-    reading["missing"] = reading["missing"] or "error"
+    reading["missing"] = past.means() if reading["missing"] == "mean" else reading["missing"] or "error"
     reading["memory_limit"] = reading["memory_limit"] or "1GB"
     with _claimed(options, out) as target, rows.session(options) as (console, paths):
         table = rows.read(paths, reading, console)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
-from subspaces.rows.formats.base import StoredTable
+from subspaces.rows.formats.base import Content, StoredTable
+from subspaces.rows.formats.cells import Tally
 from subspaces.rows.formats.keyed import text_array
 
 TEXT = "text"
+# Text of more signs is not read as a number.
+LONGEST_NUMBER = 400
 
 
 class ArrowTable(StoredTable):
@@ -25,7 +30,28 @@ class ArrowTable(StoredTable):
         self.path, self.names, self.n_rows = path, tuple(names), n_rows
         self.n_columns, self.row_shape = len(self.names), (len(self.names),)
         self.kinds = {place: kind_of(each) for place, each in enumerate(types) if not is_number(_value_type(each))}
+        self._booleans = {place for place, each in enumerate(types) if str(_value_type(each)) == "bool"}
         self._short = [is_short(_value_type(each)) for each in types]
+
+    def survey(self, columns: Sequence[int], text: Sequence[int], room: int) -> list[Content]:
+        found = dict(zip(columns, super().survey(columns, text, room), strict=True))
+        found |= {column: replace(found[column], booleans=True) for column in columns if column in self._booleans}
+        words = [column for column in columns if self.kinds.get(column) == TEXT]
+        if words:
+            # Text may be numbers, as in a text file, with or without mistakes.
+            tally = Tally(len(words))
+            for part in self.text_parts(words):
+                tally.add([as_text(column) for column in part])
+            found.update(zip(words, tally.contents(), strict=True))
+        return [found[column] for column in columns]
+
+    @abstractmethod
+    def text_parts(self, columns: Sequence[int]) -> Iterator[list[Any]]:
+        """All rows of some columns of text in lists of pyarrow arrays, one for each column."""
+
+    def floats(self, position: int, column: Any) -> NDArray[np.floating[Any]]:
+        """Values (b,) of the column at `position`, NaN for missing ones; numbers may be stored as text."""
+        return Tally(1).add([as_text(column)])[:, 0] if self.kinds.get(position) == TEXT else as_floats(column)
 
     def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
         return np.dtype(np.float32 if all(self._short[column] for column in self.listed(columns)) else np.float64)
@@ -76,6 +102,25 @@ def as_floats(column: Any) -> NDArray[np.floating[Any]]:
         # Integers above 2^53 are rounded.
         column = column.cast(pa.float64(), safe=False)
     return column.to_numpy(zero_copy_only=False)
+
+
+def as_text(column: Any) -> Any:
+    """A pyarrow column as strings, empty for missing values.
+
+    Long cells are cut before they are unpacked from a dictionary, where few bytes may stand for many cells.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = (column.dictionary if pa.types.is_dictionary(column.type) else column).cast(pa.string())
+    # A sign that is in no number, so that a long one is not taken for its beginning.
+    long = pc.greater(pc.utf8_length(words), LONGEST_NUMBER)
+    if pc.any(long).as_py():
+        start = pc.utf8_slice_codeunits(words, 0, LONGEST_NUMBER)
+        words = pc.if_else(long, pc.binary_join_element_wise(start, "...", ""), words)
+    if pa.types.is_dictionary(column.type):
+        words = words.take(column.indices)
+    return words.fill_null("")
 
 
 def as_cells(values: list[Any], where: str, memory_limit: int) -> NDArray[Any]:

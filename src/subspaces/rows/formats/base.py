@@ -51,6 +51,7 @@ class Content:
     others: int  # how many are something else; missing values count as neither
     kind: str = "text"  # what the others are
     first: tuple[int, str] | None = None  # row and content of the first of the others, if cells are read one by one
+    booleans: bool = False  # whether some of the numbers are true or false
 
 
 class StoredTable(ABC):

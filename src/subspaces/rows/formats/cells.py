@@ -27,13 +27,15 @@ class Tally:
         self.n_rows = 0
         self._numbers, self._others = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.int64)
         self._first: dict[int, tuple[int, str]] = {}
+        self._booleans = np.zeros(n_columns, np.bool_)
         self._decimal_comma = decimal_comma
 
     def add(self, cells: Sequence[Any]) -> NDArray[np.float64]:
         """The numbers (b, q) in further rows: a pyarrow array of strings for each column. NaN for all other cells."""
         values = np.empty((len(cells[0]) if cells else 0, len(self._numbers)))
         for place, column in enumerate(cells):
-            values[:, place], odd = to_numbers(column, decimal_comma=self._decimal_comma)
+            values[:, place], odd, booleans = to_numbers(column, decimal_comma=self._decimal_comma)
+            self._booleans[place] |= booleans
             self._others[place] += len(odd)
             if odd:
                 self._first.setdefault(place, (self.n_rows + odd[0], column[odd[0]].as_py()))
@@ -44,7 +46,7 @@ class Tally:
     def contents(self) -> list[Content]:
         """What was found in each column."""
         return [
-            Content(int(numbers), int(others), first=self._first.get(place))
+            Content(int(numbers), int(others), first=self._first.get(place), booleans=bool(self._booleans[place]))
             for place, (numbers, others) in enumerate(zip(self._numbers, self._others, strict=True))
         ]
 
@@ -137,8 +139,11 @@ def is_number(cell: str, *, decimal_comma: bool = False) -> bool:
     return value is not None and value == value
 
 
-def to_numbers(cells: Any, *, decimal_comma: bool) -> tuple[NDArray[np.float64], list[int]]:
-    """Numbers (b,) of a pyarrow array of strings, NaN for missing values and text, and the positions of text."""
+def to_numbers(cells: Any, *, decimal_comma: bool) -> tuple[NDArray[np.float64], list[int], bool]:
+    """Numbers (b,) of a pyarrow array of strings, NaN for missing values and text, and the positions of text.
+
+    The last value is whether some cells are true or false, which become 1 and 0.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -147,12 +152,14 @@ def to_numbers(cells: Any, *, decimal_comma: bool) -> tuple[NDArray[np.float64],
         prepared = prepare(cells, decimal_comma)
         try:
             if prepared is not None:
-                return pc.cast(prepared, pa.float64()).to_numpy(zero_copy_only=False).copy(), []
+                return pc.cast(prepared, pa.float64()).to_numpy(zero_copy_only=False).copy(), [], False
         except pa.ArrowInvalid:
             pass
-    found = [to_number(cell, decimal_comma=decimal_comma) for cell in cells.to_pylist()]
+    words = cells.to_pylist()
+    found = [to_number(cell, decimal_comma=decimal_comma) for cell in words]
     text = [place for place, value in enumerate(found) if value is None]
-    return np.asarray([np.nan if value is None else value for value in found], np.float64), text
+    booleans = any(word.strip().strip('"').lower() in BOOLEANS for word in words)
+    return np.asarray([np.nan if value is None else value for value in found], np.float64), text, booleans
 
 
 def _unchanged(cells: Any, decimal_comma: bool) -> Any:

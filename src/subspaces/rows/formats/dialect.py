@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subspaces.rows.columns import unique_names
+from subspaces.rows.columns import repeated_note, unique_names
 from subspaces.rows.formats.cells import is_number, to_number
 from subspaces.rows.reading import UnreadableError
 
@@ -27,6 +27,7 @@ class Header:
     width: int  # number of columns
     in_first_row: bool
     has_index: bool  # whether only the first column has no name: pandas and R write row names like this
+    notes: tuple[str, ...] = ()  # what the user should know
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def find_header(
             "quote cells that contain the delimiter."
         )
     has_index = width > 1 and not header[0].strip() and all(name.strip() for name in header[1:])
-    return Header(unique_names(header, count_from), width, in_first_row, has_index)
+    return Header(unique_names(header, count_from), width, in_first_row, has_index, repeated_note(header))
 
 
 def _preamble(lines: Sequence[str]) -> tuple[int, str | None, str | None]:

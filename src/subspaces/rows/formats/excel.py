@@ -24,7 +24,7 @@ class SheetTable(CellTable):
         header = find_header([row for _, row in cells[:200]], f"{path}, sheet {sheet!r},", count_from=count_from)
         self._rows = cells[1:] if header.in_first_row else cells
         self.names, self.n_columns, self.row_shape = header.names, header.width, (header.width,)
-        self.index_columns = (0,) if header.has_index else ()
+        self.index_columns, self.notes = (0,) if header.has_index else (), header.notes
 
     def chunks(self, columns: Sequence[int]) -> Iterator[list[Any]]:
         import pyarrow as pa

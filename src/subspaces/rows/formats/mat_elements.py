@@ -15,10 +15,13 @@ from typing import BinaryIO, Literal
 
 from subspaces.rows.reading import UnreadableError
 
-HEADER_BYTES, TAG_BYTES = 128, 8
+# The flags of a matrix take as many bytes whatever length they claim: SciPy does not read it.
+HEADER_BYTES, TAG_BYTES, FLAG_BYTES = 128, 8, 16
 MATRIX, PACKED = 14, 15
 # Types of elements inside a matrix: numbers, other matrices and text.
 TYPES = {*range(1, 8), 9, 12, 13, MATRIX, 16, 17, 18}
+# Classes of matrices, from cells to objects.
+CLASSES = range(1, 18)
 SPARSE = 5
 DEPTH = 10
 # Enough for the name of a variable.
@@ -34,7 +37,7 @@ def check(path: Path, name: str, most: int) -> None:
             # Version 4, which is not packed: the claimed shape is all there is to check.
             return
         order: Order = "little" if header[126:128] == b"IM" else "big"
-        size = path.stat().st_size
+        size, found = path.stat().st_size, False
         while file.tell() + TAG_BYTES <= size:
             kind, length = _tag(file.read(TAG_BYTES), order)
             start = file.tell()
@@ -48,7 +51,10 @@ def check(path: Path, name: str, most: int) -> None:
                         f"{path}, array {name!r}, unpacks to more than memory_limit allows: raise it."
                     )
                 _check_matrix(memoryview(content), order, f"{path}, array {name!r},")
+                found = True
             file.seek(start + length)
+        if not found:
+            raise UnreadableError(f"{path}, array {name!r}, is damaged: write it again.")
 
 
 def _content(file: BinaryIO, kind: int, length: int, most: int) -> bytes:
@@ -59,22 +65,26 @@ def _content(file: BinaryIO, kind: int, length: int, most: int) -> bytes:
 
 
 def _is_named(content: bytes, name: str, order: Order) -> bool:
-    parts = [part for _, part in _parts(memoryview(content), order, 3)]
-    return len(parts) == 3 and bytes(parts[2]) == name.encode("latin-1", "replace")
+    parts = [part for _, part in _parts(memoryview(content)[FLAG_BYTES:], order, 2)]
+    return len(parts) == 2 and bytes(parts[1]) == name.encode("latin-1", "replace")
 
 
 def _check_matrix(content: memoryview, order: Order, where: str, depth: int = 0) -> None:
-    """Refuse a matrix of unknown types, of more entries than it has bytes, or of cells that are nested too deep."""
-    parts = list(_parts(content, order))
-    if len(parts) < 3 or len(parts[0][1]) < 1:
+    """Refuse a matrix of unknown class or types, of more entries than bytes, or of cells that are nested too deep."""
+    if not content:
         # An empty matrix inside a cell.
         return
-    kind = parts[0][1][0 if order == "little" else 3]
-    sizes = parts[1][1]
+    parts = list(_parts(content[FLAG_BYTES:], order))
+    if len(parts) < 2:
+        raise UnreadableError(f"{where} is cut short: write it again.")
+    kind = content[TAG_BYTES if order == "little" else TAG_BYTES + 3]
+    if kind not in CLASSES:
+        raise UnreadableError(f"{where} has a matrix of class {kind}, which does not exist: write it again.")
+    sizes = parts[0][1]
     shape = [int.from_bytes(sizes[i : i + 4], order, signed=True) for i in range(0, len(sizes), 4)]
     if min(shape, default=0) < 0 or (kind != SPARSE and math.prod(shape) > len(content)) or depth > DEPTH:
         raise UnreadableError(f"{where} claims the shape {tuple(shape)} in {len(content)} bytes: write it again.")
-    for inner, part in parts[1:]:
+    for inner, part in parts:
         if inner not in TYPES:
             raise UnreadableError(f"{where} has an element of type {inner}, which does not exist: write it again.")
         if inner == MATRIX:

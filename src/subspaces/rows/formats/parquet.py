@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices
-from subspaces.rows.formats.arrow import ArrowTable, as_cells, as_floats
+from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells
 from subspaces.rows.formats.base import OpenOptions
 from subspaces.rows.memory import BLOCK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
@@ -63,10 +63,17 @@ class ParquetTable(ArrowTable):
                     if place == stop:
                         break
 
+    def text_parts(self, columns: Sequence[int]) -> Iterator[list[Any]]:
+        names = [self.names[column] for column in columns]
+        # As dictionaries, in which a cell that is repeated takes its memory once.
+        with _parquet_file(self.path, BUFFER_BYTES[0], names) as file:
+            for batch in read_each(file.iter_batches(CELL_ROWS, columns=names), self.path, "Parquet", *_errors()):
+                yield [batch.column(batch.schema.get_field_index(name)) for name in names]
+
     def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
         found: list[Any] = []
         used = self.n_rows * CELL_BYTES
-        with self._opened(np.asarray([column]), memory_limit) as file:
+        with self._opened(np.asarray([column]), memory_limit, packed=False) as file:
             batches = file.iter_batches(CELL_ROWS, columns=[self.names[column]])
             for batch in read_each(batches, self.path, "Parquet", *_errors()):
                 used += batch.nbytes
@@ -77,9 +84,11 @@ class ParquetTable(ArrowTable):
         return as_cells(found, f"{self.path}, column {self.names[column]!r},", memory_limit)
 
     @contextmanager
-    def _opened(self, columns: Indices | None, memory_limit: int) -> Iterator[Any]:
+    def _opened(self, columns: Indices | None, memory_limit: int, *, packed: bool = True) -> Iterator[Any]:
+        """The file; if `packed`, columns of text are read as dictionaries."""
         share = memory_limit // BLOCK_SHARE // (self.n_columns if columns is None else len(columns))
-        with _parquet_file(self.path, min(max(BUFFER_BYTES[0], share), BUFFER_BYTES[1])) as file:
+        words = [self.names[column] for column in self.listed(columns) if packed and self.kinds.get(column) == TEXT]
+        with _parquet_file(self.path, min(max(BUFFER_BYTES[0], share), BUFFER_BYTES[1]), words) as file:
             if file.metadata.num_rows != self.n_rows:
                 raise self.changed()
             yield file
@@ -88,7 +97,8 @@ class ParquetTable(ArrowTable):
         self, file: Any, columns: Indices | None, groups: range, skip: int, rows: int, memory_limit: int
     ) -> Iterator[NDArray[np.floating[Any]]]:
         """Rows of some row groups without the first `skip`, as arrays (b, q)."""
-        names = [self.names[column] for column in self.listed(columns)]
+        positions = self.listed(columns)
+        names = [self.names[column] for column in positions]
         dtype = self.dtype_of(columns)
         step = max(1, min(rows, memory_limit // BATCH_SHARE // (8 * len(names))))
         batches = file.iter_batches(step, row_groups=list(groups), columns=names)
@@ -96,8 +106,8 @@ class ParquetTable(ArrowTable):
             if skip < batch.num_rows:
                 kept = batch.slice(skip)
                 found = np.empty((kept.num_rows, len(names)), dtype)
-                for place, name in enumerate(names):
-                    found[:, place] = as_floats(kept.column(kept.schema.get_field_index(name)))
+                for place, (position, name) in enumerate(zip(positions, names, strict=True)):
+                    found[:, place] = self.floats(position, kept.column(kept.schema.get_field_index(name)))
                 yield found
             skip = max(0, skip - batch.num_rows)
 
@@ -112,11 +122,11 @@ def open_table(path: Path, options: OpenOptions) -> ParquetTable:
     return ParquetTable(path, schema, n_rows)
 
 
-def _parquet_file(path: Path, buffer_bytes: int) -> Any:
+def _parquet_file(path: Path, buffer_bytes: int, dictionaries: Sequence[str] = ()) -> Any:
     parquet = require("pyarrow.parquet", path)
     with reading(path, "Parquet", *_errors()):
         # Read with small buffers; mapped files and whole row groups read ahead would count as memory.
-        return parquet.ParquetFile(path, buffer_size=buffer_bytes, pre_buffer=False)
+        return parquet.ParquetFile(path, buffer_size=buffer_bytes, pre_buffer=False, read_dictionary=list(dictionaries))
 
 
 def _errors() -> tuple[type[Exception], ...]:

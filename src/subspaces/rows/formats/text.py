@@ -124,7 +124,7 @@ class TextTable(CellTable):
             self._explain(error)
 
     def _notes(self) -> tuple[str, ...]:
-        notes = []
+        notes = list(self._dialect.header.notes)
         if self._encoding == "latin-1":
             notes.append(f"{self.path.name} is not UTF-8 and was read as Latin-1: names may look odd")
         if self.decimal_comma:
