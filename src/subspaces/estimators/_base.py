@@ -156,19 +156,19 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:
         """All fitted attributes: those given, the labels of all rows, and the columns.
 
-        `labels` are those of `feed.rows`; if there are more rows, the model labels them.
+        `labels` are those of `feed.rows`; if these are not the rows of the user, the model labels them.
         """
         if is_auto(getattr(self, "standardise", "auto")) and not fitted.get("standardise_"):
             names = None if feed.columns.names is None else list(feed.columns.names)
             warn_of_scale(column_variances(to_host(feed.rows), feed.moments), names, stacklevel=4)
-        everyone = feed.label(model.labels) if feed.is_sampled else feed.deliver(labels)
+        by_model = feed.is_sampled or feed.copies is not None
+        everyone = feed.label(model.labels) if by_model else feed.deliver(labels)
         code = fit_code(feed.rows, labels, int(fitted.get("n_clusters_", self.n_clusters)))
         fitted = {"n_features_in_": feed.columns.count, "labels_": everyone, "_model": model, "_code": code, **fitted}
         if feed.columns.names is not None:
             fitted["feature_names_in_"] = feed.columns.names
-        if feed.is_sampled:
-            fitted = {name: value for name, value in fitted.items() if name not in PER_ROW}
-        return fitted
+        per_row = {name: feed.original(fitted.pop(name)) for name in PER_ROW if name in fitted}
+        return fitted | {name: values for name, values in per_row.items() if values is not None}
 
     def _keep(self, fitted: dict[str, Any]) -> Self:
         """Replace all fitted attributes at once; `fit` ends with this, so an interruption before changes nothing."""

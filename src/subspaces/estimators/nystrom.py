@@ -110,20 +110,23 @@ class NystromSpectralClustering(SpectralClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
         y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: a row of weight 2 as two equal rows, a row of weight 0 not at all, though it is
+            labelled. "Weights of rows" in the guide says what they enter.
 
         Returns
         -------
         self : the fitted estimator
         """
         with progress.shown(self.verbose):
-            feed = open_feed(self, X, self._check_parameters)
+            feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight)
             # Not centred: a kernel of the user's own may depend on where the origin is.
             preparation = prepare_rows(feed.rows, center=False, unit=False, max_columns=None, moments=feed.moments)
             rows = preparation(feed.rows)
