@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -11,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, to_host
 from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.threads import limited
 from subspaces._core.validation import check_integer, is_auto
 from subspaces.estimators import _states
 from subspaces.estimators._scikit_learn import (
@@ -48,6 +52,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     n_clusters: Any
     random_state: Any
+    n_jobs: int | None
     verbose: int
     labels_: Any
     n_features_in_: int
@@ -152,6 +157,12 @@ class Clusterer(ClusterMixin, BaseEstimator):
             count = preparation.n_columns_out
         found.__dict__.update(fitted, **_states.from_state(cls.__name__, state, count, found.n_clusters))
         return found
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """The context of a fit: progress is shown and threads are limited as the parameters say."""
+        with progress.shown(self.verbose), limited(self.n_jobs):
+            yield
 
     def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:
         """All fitted attributes: those given, the labels of all rows, and the columns.

@@ -107,6 +107,9 @@ class FLS(ShareClusterer):
         Largest number that n_clusters="auto" considers.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -214,6 +217,7 @@ class FLS(ShareClusterer):
         detect_outliers: bool | float = False,
         max_clusters: int = 10,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -236,6 +240,7 @@ class FLS(ShareClusterer):
         self.detect_outliers = detect_outliers
         self.max_clusters = max_clusters
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @classmethod
@@ -251,6 +256,7 @@ class FLS(ShareClusterer):
         landmarks: str | ArrayLike = "kmeans",
         affine: bool = True,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> Self:
         """The algorithm box of the paper.
@@ -279,6 +285,7 @@ class FLS(ShareClusterer):
             max_columns=None,
             n_components="auto",
             random_state=random_state,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
 
@@ -297,7 +304,7 @@ class FLS(ShareClusterer):
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
+        with self._working():
             feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
             with threads_for(feed.rows.size):
                 prepared = prepare(feed.rows, self._row_options(feed), feed.moments)

@@ -50,6 +50,9 @@ class FourierSpectralClustering(SpectralClusterer):
         tries several, from K - 1 to about 2 K, and takes the one with the largest modularity.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -92,6 +95,7 @@ class FourierSpectralClustering(SpectralClusterer):
         n_features: int = 1000,
         n_components: int | str = "auto",
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -101,6 +105,7 @@ class FourierSpectralClustering(SpectralClusterer):
         self.n_features = n_features
         self.n_components = n_components
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -118,7 +123,7 @@ class FourierSpectralClustering(SpectralClusterer):
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
+        with self._working():
             feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight)
             # A shift-invariant kernel does not change if all rows move, and near the origin no digits are lost.
             preparation = prepare_rows(feed.rows, center=True, unit=False, max_columns=None, moments=feed.moments)

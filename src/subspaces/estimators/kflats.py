@@ -52,6 +52,9 @@ class KFlats(Published, FlatsClusterer):
         Most steps from each start.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -110,6 +113,7 @@ class KFlats(Published, FlatsClusterer):
         max_clusters: int = 10,
         max_iter: int = 100,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -122,6 +126,7 @@ class KFlats(Published, FlatsClusterer):
         self.max_clusters = max_clusters
         self.max_iter = max_iter
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -139,7 +144,7 @@ class KFlats(Published, FlatsClusterer):
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
+        with self._working():
             feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
             rows, used = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
