@@ -64,6 +64,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
     # Applied to all rows before the model; only models that were saved with one have it.
     _table_preparation: Preparation | None = None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def predict(self, X: Rows) -> Labels:
         """Cluster of each row, of the fit or new.
 
