@@ -10,31 +10,30 @@ from subspaces.spectral.kmeans import move_centers
 from subspaces.spectral.thresholds import LLOYD_STEPS, ROWS_PER_LANDMARK
 
 
-def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.RandomState) -> Array:
-    """`count` landmark points for the rows of `x` (n, p): (min(count, m), p) if m of the rows are distinct.
+def choose_landmarks(x: Array, count: int, *, method: str, rng: np.random.RandomState, distinct: bool = False) -> Array:
+    """`count` landmark points for the rows of `x` (n, p): (min(count, n), p).
 
     `method="random"` samples rows; `"kmeans"` moves them by a few Lloyd steps on a sample of the rows, which
-    spreads them evenly and averages noise out. With `count >= m` every row is a landmark. Copies of a row are one
-    landmark, because copies of a landmark would be the nearest of each other.
+    spreads them evenly and averages noise out. With `count >= n` every row is a landmark. If `distinct`, copies of a
+    row are one landmark, and n is the number of distinct rows.
     """
-    distinct = first_copies(x)
-    if count >= len(x if distinct is None else distinct):
-        return x.copy() if distinct is None else x[distinct]
+    first = first_copies(x) if distinct else None
+    if count >= len(x if first is None else first):
+        return x.copy() if first is None else x[first]
     if method == "random":
-        return x[_draw_distinct(x, count, rng, distinct)]
+        return x[_random_rows(x, count, rng, distinct=first is not None)]
     sample = x[rng.choice(len(x), min(len(x), ROWS_PER_LANDMARK * count), replace=False)]
-    start = sample[_draw_distinct(sample, count, rng, None if distinct is None else first_copies(sample))]
+    start = sample[_random_rows(sample, count, rng, distinct=first is not None)]
     return move_centers(sample, start[None], max_iter=LLOYD_STEPS, tolerance=0)[0]
 
 
-def _draw_distinct(x: Array, count: int, rng: np.random.RandomState, distinct: Indices | None) -> Indices:
-    """Indices (count,) of random rows of `x` (n, p), distinct if these are known to be fewer than all rows.
+def _random_rows(x: Array, count: int, rng: np.random.RandomState, *, distinct: bool) -> Indices:
+    """Indices (count,) of random rows of `x` (n, p); `distinct` ones if there are as many.
 
-    A row with copies is as much more likely to be drawn. If there are fewer distinct rows, some are drawn twice.
+    A row with copies is as much more likely to be drawn.
     """
-    if distinct is None:
+    if not distinct:
         return rng.choice(len(x), count, replace=False)
     order = rng.permutation(len(x))
-    first = first_copies(x[order])
-    chosen = order if first is None else order[first]
-    return np.resize(chosen, count)
+    chosen = first_copies(x[order])
+    return np.resize(order if chosen is None else order[chosen], count)
