@@ -269,7 +269,8 @@ class TestFormats:
     @pytest.mark.parametrize("kind", KINDS)
     def test_one_byte_is_another(self, kind, capsys):
         content = bytearray(contents(kind))
-        content[len(content) // 2] ^= 0xFF
+        # In Parquet, this place is among the values, whichever version of pyarrow has written them.
+        content[len(content) // 8 if kind == "parquet" else len(content) // 2] ^= 0xFF
         Path(f"rows.{kind}").write_bytes(content)
         check_fit(f"rows.{kind}", capsys, *QUICK, n_labels=30 if kind in self.UNCHECKED else None)
 

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,3 +235,55 @@ def test_limits_set_by_others_later_hold():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(limited).result() == ({1}, {1})
         assert limits() == before
+
+
+class TestLimited:
+    """`n_jobs`: a limit for the whole process while a fit runs."""
+
+    @pytest.fixture
+    def blas(self, monkeypatch):
+        """A BLAS of eight _threads."""
+        library = SimpleNamespace(num_threads=8)
+        library.set_num_threads = lambda count: setattr(library, "num_threads", count)
+        monkeypatch.setattr(_threads, "_libraries", lambda: [library])
+        return library
+
+    def test_none_is_no_limit(self, blas):
+        with _threads.limited(None):
+            assert _threads.n_threads() == 8
+
+    @pytest.mark.parametrize(("n_jobs", "count"), [(1, 1), (3, 3), (20, 8), (-1, 6), (-2, 5), (-100, 1)])
+    def test_the_number_is_never_raised(self, blas, n_jobs, count, monkeypatch):
+        monkeypatch.setattr("joblib.cpu_count", lambda: 6)
+        with _threads.limited(n_jobs):
+            assert _threads.n_threads() == blas.num_threads == count
+            with _threads.one_thread():
+                assert blas.num_threads == 1
+            assert blas.num_threads == count
+        assert blas.num_threads == 8
+
+    def test_it_is_restored_after_an_error(self, blas):
+        with pytest.raises(RuntimeError), _threads.limited(2):
+            raise RuntimeError
+        assert blas.num_threads == 8
+
+    def test_the_smallest_of_overlapping_limits_holds(self, blas):
+        first, second = _threads.limited(4), _threads.limited(2)
+        first.__enter__()
+        second.__enter__()
+        assert blas.num_threads == 2
+        first.__exit__(None, None, None)
+        assert blas.num_threads == 2
+        second.__exit__(None, None, None)
+        assert blas.num_threads == 8
+
+    def test_a_limit_that_begins_or_ends_inside_of_one_thread(self, blas):
+        with _threads.one_thread():
+            limit = _threads.limited(3)
+            limit.__enter__()
+            assert blas.num_threads == 1
+        assert blas.num_threads == 3
+        with _threads.one_thread():
+            limit.__exit__(None, None, None)
+            assert blas.num_threads == 1
+        assert blas.num_threads == 8

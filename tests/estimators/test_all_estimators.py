@@ -145,6 +145,19 @@ class TestMistakes:
         with pytest.raises(error, match=message):
             clone(model).set_params(n_clusters=n_clusters).fit(RANDOM_ROWS)
 
+    @pytest.mark.parametrize(
+        ("n_jobs", "error", "message"),
+        [
+            (0, ValueError, "n_jobs=0 leaves no thread"),
+            (1.5, TypeError, "n_jobs=1.5 must be a whole number"),
+            (True, TypeError, "n_jobs=True must be a whole number"),
+            ("all", TypeError, "n_jobs='all' must be a whole number"),
+        ],
+    )
+    def test_number_of_threads(self, model, n_jobs, error, message):
+        with pytest.raises(error, match=message):
+            clone(model).set_params(n_jobs=n_jobs).fit(RANDOM_ROWS)
+
     @pytest.mark.parametrize("option", ["affine", "normalize", "polish", "center"])
     def test_switches(self, model, option):
         if option not in model.get_params():
@@ -377,6 +390,11 @@ class TestResults:
         for name in ("landmarks_", "centroids_", "outlier_scores_", "codes_"):
             if hasattr(fitted, name):
                 assert getattr(fitted, name).dtype == np.float32, name
+
+    @pytest.mark.parametrize("n_jobs", [1, 2, -1])
+    def test_the_number_of_threads_does_not_matter(self, model, n_jobs, fitted_to_lines):
+        fitted = clone(model).set_params(n_jobs=n_jobs).fit(LINES)
+        np.testing.assert_array_equal(fitted.labels_, fitted_to_lines[name_of(model)].labels_)
 
     def test_verbose_writes_to_stderr_only(self, model, capsys, monkeypatch):
         monkeypatch.setattr(logging.root, "handlers", [])

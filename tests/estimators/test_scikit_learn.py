@@ -51,6 +51,10 @@ CHECKED = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(CHECKED)
 def test_estimator_checks(estimator, check):
+    if check.func.__name__.startswith("check_estimator_sparse_") and hasattr(estimator, "predict_proba"):
+        pytest.skip("it takes every estimator with predict_proba for a classifier; see test_sparse_inputs.py")
+    if check.func.__name__.startswith("check_sample_weight_equivalence"):
+        pytest.skip("it shuffles the repeated rows, so that others are drawn; test_sample_weight.py keeps their order")
     check(estimator)
 
 

@@ -119,7 +119,7 @@ def test_psi_of_many_landmarks_is_kept_instead_of_sums(dtype, monkeypatch):
         passes.append("sum")
         return function(X)
 
-    feed = SimpleNamespace(is_sampled=True, n_rows=len(X), map=mapped, sum=summed)
+    feed = SimpleNamespace(is_sampled=True, n_rows=len(X), copies=None, map=mapped, sum=summed)
     sample = compute_psi(features, X[:300])
     by_sums = leading_vectors(sample, 4, feed=feed, prepare=lambda x: x)
     monkeypatch.setattr(psi_module, "MANY_LANDMARKS", 400)

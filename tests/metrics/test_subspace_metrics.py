@@ -293,7 +293,7 @@ def test_connectivity_ignores_connections_between_classes(seed):
 
 def test_sparse_and_dense_solvers_agree(monkeypatch):
     rng = np.random.default_rng(1)
-    codes = scipy.sparse.random_array((300, 300), density=0.03, rng=rng)
+    codes = scipy.sparse.random_array((300, 300), density=0.03, random_state=rng)
     labels = np.zeros(300, int)
     by_dense = metrics.class_connectivity(labels, codes)
     monkeypatch.setattr(graphs, "DENSE_ROWS", 100)

@@ -4,6 +4,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import zarr
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from test_open import FORMATS, draw, joined, write, write_hdf5, write_npy
 
 from subspaces.rows import open_rows, parse_bytes
@@ -304,10 +305,14 @@ class TestParameters:
             ([], TypeError, "list, which cannot be opened"),
             (np.ma.ones((2, 2)), ValueError, "masked"),
             (np.ones((0, 2)), ValueError, "no rows"),
-            (csr_array(np.eye(2)), TypeError, "sparse"),
+            (csr_array(1j * np.eye(2)), ValueError, "complex numbers"),
+            (coo_array(np.ones(3)), ValueError, "reshape it"),
+            (csr_array((0, 2)), ValueError, "no rows"),
+            (csr_array((2, 0)), ValueError, "no columns"),
+            (SimpleNamespace(tocsr=None), TypeError, "sparse matrix or array of SciPy"),
             (sys.stdin, TypeError, "open file"),
         ],
-        ids=["none", "list", "masked", "empty", "sparse", "file"],
+        ids=["none", "list", "masked", "empty", "complex", "vector", "no rows", "no columns", "not SciPy", "file"],
     )
     def test_objects_without_rows(self, X, error, reason):
         with pytest.raises(error, match=reason):

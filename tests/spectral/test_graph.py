@@ -16,7 +16,7 @@ def blocks(sizes, *, density=0.3, seed=0):
     rng = np.random.default_rng(seed)
     pieces = []
     for size in sizes:
-        piece = random_array((size, size), density=density, rng=rng).tolil()
+        piece = random_array((size, size), density=density, random_state=rng).tolil()
         for i in range(size - 1):
             piece[i, i + 1] = 0.5
         pieces.append(piece.tocsr())
@@ -27,7 +27,7 @@ def blocks(sizes, *, density=0.3, seed=0):
 
 def joined(sizes, *, strength, seed=0):
     weights, labels = blocks(sizes, seed=seed)
-    bridges = random_array(weights.shape, density=0.02, rng=np.random.default_rng(seed))
+    bridges = random_array(weights.shape, density=0.02, random_state=np.random.default_rng(seed))
     return (weights + strength * (bridges + bridges.T)).tocsr(), labels
 
 

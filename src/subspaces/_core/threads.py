@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from subspaces._core.errors import InputError, UserTypeError
+
 # Entries of rows up to which threads do not pay. Speed only.
 FEW_ENTRIES = 20_000
 
@@ -66,6 +68,15 @@ class _OneThread:
                 self._n_inside -= 1
                 self._restore()
 
+    def replace_outside(self, change: Callable[[list[int]], list[int]]) -> None:
+        """Change the numbers of threads that BLAS uses outside of these contexts."""
+        with self._lock:
+            if self._n_inside:
+                # Set when the last thread leaves.
+                self._before = change(self._before)
+            else:
+                _set_threads(change([library.num_threads for library in _libraries()]))
+
     def _restore(self) -> None:
         if not self._n_inside:
             now = [library.num_threads for library in _libraries()]
@@ -87,6 +98,54 @@ def one_thread() -> AbstractContextManager[None]:
     same work can take ten times as long.
     """
     return _ONE_THREAD
+
+
+class _Limits:
+    """Limits of fits that run at the same time: BLAS has one number for the whole process, so the smallest holds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._limits: list[int] = []
+        self._before: list[int] = []
+
+    @contextmanager
+    def __call__(self, most: int) -> Iterator[None]:
+        with self._lock:
+            self._limits.append(most)
+            _ONE_THREAD.replace_outside(self._limited)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._limits.remove(most)
+                _ONE_THREAD.replace_outside(self._limited)
+                if not self._limits:
+                    self._before = []
+
+    def _limited(self, now: list[int]) -> list[int]:
+        self._before = self._before or now
+        return [min([count, *self._limits]) for count in self._before]
+
+
+_LIMITS = _Limits()
+
+
+def limited(n_jobs: Any) -> AbstractContextManager[None]:
+    """A context in which at most `n_jobs` threads work, in Python or in BLAS; None sets no limit.
+
+    As in joblib, -1 is one thread for each processor and -2 one less. The number is never raised: a limit that the user
+    has set holds.
+    """
+    if n_jobs is None:
+        return nullcontext()
+    if isinstance(n_jobs, bool | np.bool_) or not isinstance(n_jobs, int | np.integer):
+        raise UserTypeError(f"n_jobs={n_jobs!r} must be a whole number, or None for no limit.", parameter="n_jobs")
+    if n_jobs == 0:
+        raise InputError("n_jobs=0 leaves no thread: give a number from 1 on, or -1 for all.", parameter="n_jobs")
+    # Imported here, because the command line prints its help without it.
+    from joblib import cpu_count
+
+    return _LIMITS(int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs)))
 
 
 def threads_for(n_entries: int) -> AbstractContextManager[None]:

@@ -53,6 +53,8 @@ def build(method: Method, options: dict[str, Any]) -> Any:
     """The estimator, not fitted."""
     parse_bytes(options["memory_limit"])
     given = dict(options["set"])
+    if options["jobs"] is not None:
+        given["n_jobs"] = options["jobs"]
     if options["outliers"]:
         given.setdefault("detect_outliers", True)
     if options["whiten"] != "auto":

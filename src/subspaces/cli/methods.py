@@ -14,6 +14,7 @@ OPTIONS = {
     "n_clusters": ("clusters", "-k"),
     "subspace_dim": ("dim", "--dim"),
     "random_state": ("seed", "--seed"),
+    "n_jobs": ("jobs", "--jobs"),
     "verbose": ("verbose", "-v"),
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -11,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, to_host
 from subspaces._core.errors import InputError, UserTypeError
+from subspaces._core.threads import limited
 from subspaces._core.validation import check_integer, is_auto
 from subspaces.estimators import _states
 from subspaces.estimators._scikit_learn import (
@@ -48,6 +52,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     n_clusters: Any
     random_state: Any
+    n_jobs: int | None
     verbose: int
     labels_: Any
     n_features_in_: int
@@ -58,6 +63,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
     _code: ClusterCode | None = None
     # Applied to all rows before the model; only models that were saved with one have it.
     _table_preparation: Preparation | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def predict(self, X: Rows) -> Labels:
         """Cluster of each row, of the fit or new.
@@ -155,22 +165,28 @@ class Clusterer(ClusterMixin, BaseEstimator):
             _states.check_works(found._model, found._code, preparation.prepared(np.zeros((1, found.n_features_in_))))
         return found
 
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """The context of a fit: progress is shown and threads are limited as the parameters say."""
+        with progress.shown(self.verbose), limited(self.n_jobs):
+            yield
+
     def _fitted(self, feed: Feed, model: Any, labels: Labels, **fitted: Any) -> dict[str, Any]:
         """All fitted attributes: those given, the labels of all rows, and the columns.
 
-        `labels` are those of `feed.rows`; if there are more rows, the model labels them.
+        `labels` are those of `feed.rows`; if these are not the rows of the user, the model labels them.
         """
         if is_auto(getattr(self, "standardise", "auto")) and not fitted.get("standardise_"):
             names = None if feed.columns.names is None else list(feed.columns.names)
             warn_of_scale(column_variances(to_host(feed.rows), feed.moments), names, stacklevel=4)
-        everyone = feed.label(model.labels) if feed.is_sampled else feed.deliver(labels)
+        by_model = feed.is_sampled or feed.copies is not None
+        everyone = feed.label(model.labels) if by_model else feed.deliver(labels)
         code = fit_code(feed.rows, labels, int(fitted.get("n_clusters_", self.n_clusters)))
         fitted = {"n_features_in_": feed.columns.count, "labels_": everyone, "_model": model, "_code": code, **fitted}
         if feed.columns.names is not None:
             fitted["feature_names_in_"] = feed.columns.names
-        if feed.is_sampled:
-            fitted = {name: value for name, value in fitted.items() if name not in PER_ROW}
-        return fitted
+        per_row = {name: feed.original(fitted.pop(name)) for name in PER_ROW if name in fitted}
+        return fitted | {name: values for name, values in per_row.items() if values is not None}
 
     def _keep(self, fitted: dict[str, Any]) -> Self:
         """Replace all fitted attributes at once; `fit` ends with this, so an interruption before changes nothing."""

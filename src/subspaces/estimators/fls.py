@@ -15,22 +15,22 @@ from subspaces._core.threads import threads_for
 from subspaces._core.validation import check_integer, check_option, check_share, is_auto, unless_auto, warn_if_empty
 from subspaces.estimators._base import ShareClusterer
 from subspaces.estimators._models import SubspaceModel, build_model
+from subspaces.estimators._planning import plan_of
 from subspaces.estimators._verdict import verdict_of
 from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.features.thresholds import PAPER_SIGMA
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.rows.feed import Feed, Rows, open_feed, open_new_rows
-from subspaces.rows.plan import Plan, make_plan, planned
+from subspaces.rows.plan import Plan, planned
 from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
-from subspaces.selection.choosing import choose, landmark_count
+from subspaces.selection.choosing import choose
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.structure import prefer_whole_flats
-from subspaces.selection.thresholds import DIMS, N_NEAREST
 from subspaces.selection.units import has_own_units
 from subspaces.selection.verdict import Verdict
 
@@ -107,6 +107,9 @@ class FLS(ShareClusterer):
         Largest number that n_clusters="auto" considers.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -214,6 +217,7 @@ class FLS(ShareClusterer):
         detect_outliers: bool | float = False,
         max_clusters: int = 10,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -236,6 +240,7 @@ class FLS(ShareClusterer):
         self.detect_outliers = detect_outliers
         self.max_clusters = max_clusters
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @classmethod
@@ -251,6 +256,7 @@ class FLS(ShareClusterer):
         landmarks: str | ArrayLike = "kmeans",
         affine: bool = True,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> Self:
         """The algorithm box of the paper.
@@ -279,23 +285,27 @@ class FLS(ShareClusterer):
             max_columns=None,
             n_components="auto",
             random_state=random_state,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
         y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: a row of weight 2 as two equal rows, a row of weight 0 not at all, though it is
+            labelled. "Weights of rows" in the guide says what they enter.
 
         Returns
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
-            feed = open_feed(self, X, self._check_parameters, min_features=2)
+        with self._working():
+            feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
             with threads_for(feed.rows.size):
                 prepared = prepare(feed.rows, self._row_options(feed), feed.moments)
                 setting = choose(prepared, self._asked(), feed.rng)
@@ -374,25 +384,8 @@ class FLS(ShareClusterer):
         Print it. `FLS.plan(10**9, 80)` plans with default parameters, `FLS(10, n_landmarks=500).plan(10**9, 80)` with
         others. If the dimension is searched, memory is that of the largest that is tried and time that of a middle one.
         """
-        for name in ("n_landmarks", "subspace_dim", "n_draws", "n_nearest"):
-            value = getattr(self, name)
-            if not is_auto(value) and not (value is None and name == "n_nearest"):
-                check_integer(name, value, low=0 if name == "subspace_dim" else 1)
-        n_landmarks = unless_auto(self.n_landmarks) or landmark_count(n_rows)
-        if not isinstance(self.landmarks, str):
-            n_landmarks = len(np.asarray(self.landmarks))
-        return make_plan(
-            n_rows,
-            n_columns,
-            n_landmarks=n_landmarks,
-            subspace_dim=max(DIMS) if is_auto(self.subspace_dim) else int(self.subspace_dim),
-            usual_dim=DIMS[len(DIMS) // 2] if is_auto(self.subspace_dim) else None,
-            max_columns=self._row_options().max_columns,
-            n_nearest=N_NEAREST if is_auto(self.n_nearest) else self.n_nearest,  # type: ignore[arg-type]
-            n_draws=1 if is_auto(self.n_draws) else int(self.n_draws),
-            dtype=dtype,
-            memory_limit=memory_limit,
-        )
+        columns = self._row_options().max_columns
+        return plan_of(self, n_rows, n_columns, max_columns=columns, dtype=dtype, memory_limit=memory_limit)
 
     def _check_parameters(self, x: Array) -> None:
         """Raise if the parameters do not suit rows of the shape and dtype of `x`."""

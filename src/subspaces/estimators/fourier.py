@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
@@ -49,6 +50,9 @@ class FourierSpectralClustering(SpectralClusterer):
         tries several, from K - 1 to about 2 K, and takes the one with the largest modularity.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -91,6 +95,7 @@ class FourierSpectralClustering(SpectralClusterer):
         n_features: int = 1000,
         n_components: int | str = "auto",
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -100,22 +105,26 @@ class FourierSpectralClustering(SpectralClusterer):
         self.n_features = n_features
         self.n_components = n_components
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
         y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: a row of weight 2 as two equal rows, a row of weight 0 not at all, though it is
+            labelled. "Weights of rows" in the guide says what they enter.
 
         Returns
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
-            feed = open_feed(self, X, self._check_parameters)
+        with self._working():
+            feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight)
             # A shift-invariant kernel does not change if all rows move, and near the origin no digits are lost.
             preparation = prepare_rows(feed.rows, center=True, unit=False, max_columns=None, moments=feed.moments)
             rows = preparation(feed.rows)

@@ -17,7 +17,7 @@ from subspaces.flats.candidates import lbf_starts, random_starts
 from subspaces.flats.flats import Flats
 from subspaces.flats.kflats import LOSSES, best_kflats
 from subspaces.flats.per_cluster import flats_of_labels
-from subspaces.rows.feed import Rows, open_feed
+from subspaces.rows.feed import Feed, Rows, open_feed
 
 
 class KFlats(Published, FlatsClusterer):
@@ -52,6 +52,9 @@ class KFlats(Published, FlatsClusterer):
         Most steps from each start.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -110,6 +113,7 @@ class KFlats(Published, FlatsClusterer):
         max_clusters: int = 10,
         max_iter: int = 100,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -122,38 +126,42 @@ class KFlats(Published, FlatsClusterer):
         self.max_clusters = max_clusters
         self.max_iter = max_iter
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
         y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: a row of weight 2 as two equal rows, a row of weight 0 not at all, though it is
+            labelled. "Weights of rows" in the guide says what they enter.
 
         Returns
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
-            feed = open_feed(self, X, self._check_parameters, min_features=2)
+        with self._working():
+            feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
             rows, used = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             progress.stage("flats of clusters", f"moving {n_clusters} flats of dimension {dim}")
-            starts = self._starts(rows, n_clusters, dim, feed.rng)
+            starts = self._starts(rows, n_clusters, dim, feed)
             fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
             remedy = "look at subspace_dim and init"
             fitted = self._fitted_flats(feed, rows, used, fit, choice, loss=self.loss, remedy=remedy)
         return self._keep(fitted)
 
-    def _starts(self, rows: Array, n_clusters: int, dim: int, rng: np.random.RandomState) -> list[Flats]:
+    def _starts(self, rows: Array, n_clusters: int, dim: int, feed: Feed) -> list[Flats]:
         """Flats to start from."""
         if not isinstance(self.init, str):
-            labels = np.asarray(self.init, np.int32)
+            labels = feed.copied(np.asarray(self.init, np.int32))
             return [flats_of_labels(rows, labels, n_clusters, dim, affine=self.affine)]
         make = lbf_starts if self.init == "lbf" else random_starts
-        return make(rows, n_clusters, dim, affine=self.affine, n_starts=self.n_init, rng=rng)
+        return make(rows, n_clusters, dim, affine=self.affine, n_starts=self.n_init, rng=feed.rng)
 
     @staticmethod
     def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
+
 from subspaces._core import progress
 from subspaces._core.arrays import Array
 from subspaces._core.validation import MOST_REPEATS, check_integer, check_n_clusters, check_option, is_auto
@@ -51,6 +53,9 @@ class LBF(Published, FlatsClusterer):
         Most steps of the polish.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -109,6 +114,7 @@ class LBF(Published, FlatsClusterer):
         max_clusters: int = 10,
         max_iter: int = 100,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -122,22 +128,26 @@ class LBF(Published, FlatsClusterer):
         self.max_clusters = max_clusters
         self.max_iter = max_iter
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like of shape (n, p), or anything that `subspaces.open_rows` takes
         y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts: a row of weight 2 as two equal rows, a row of weight 0 not at all, though it is
+            labelled. "Weights of rows" in the guide says what they enter.
 
         Returns
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
-            feed = open_feed(self, X, self._check_parameters, min_features=2)
+        with self._working():
+            feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
             rows, used = self._prepared(feed.rows)
             n_clusters, dim, choice = self._choose_size(rows, feed.rng)
             count = CANDIDATES_PER_CLUSTER * n_clusters if is_auto(self.n_candidates) else int(self.n_candidates)

@@ -64,6 +64,9 @@ class SLBF(Published, Clusterer):
         0 in the published method.
     random_state : int, RandomState instance or None, default=None
         Seed of every random draw: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -114,6 +117,7 @@ class SLBF(Published, Clusterer):
         normalize: bool = False,
         tie: float = 0.03,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -125,6 +129,7 @@ class SLBF(Published, Clusterer):
         self.normalize = normalize
         self.tie = tie
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None) -> Self:
@@ -139,7 +144,7 @@ class SLBF(Published, Clusterer):
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
+        with self._working():
             feed = open_feed(self, X, self._check_parameters, min_features=2)
             rng = feed.rng
             dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)

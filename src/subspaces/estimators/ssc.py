@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, follow, to_host
 from subspaces._core.validation import check_integer, is_auto, warn_if_empty
 from subspaces.estimators._models import NearestFlatModel
@@ -57,6 +56,9 @@ class SSC(SelfExpressiveClusterer):
         0 in the published method.
     random_state : int, RandomState instance or None, default=None
         Seed of the spectral step: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -118,6 +120,7 @@ class SSC(SelfExpressiveClusterer):
         n_components: int | str = "auto",
         tie: float = 0.03,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -129,6 +132,7 @@ class SSC(SelfExpressiveClusterer):
         self.n_components = n_components
         self.tie = tie
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None) -> Self:
@@ -143,7 +147,7 @@ class SSC(SelfExpressiveClusterer):
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
+        with self._working():
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             affine = self._is_affine(feed.rows)
             preparation = self._preparation(feed.rows, affine=affine)

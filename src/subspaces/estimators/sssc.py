@@ -37,6 +37,9 @@ class SSSC(SelfExpressiveClusterer):
         Weight of the squared l2 norm of the coefficients of a new row on the sample, against its residual.
     random_state : int, RandomState instance or None, default=None
         Seed of the sample and of the spectral step: the same seed gives the same labels.
+    n_jobs : int or None, default=None
+        Most threads that `fit` uses; -1 is one for each processor, -2 all but one. None leaves the number to BLAS.
+        Results do not depend on it.
     verbose : int, default=0
         Show progress: a bar in a terminal or notebook, log lines elsewhere.
 
@@ -87,6 +90,7 @@ class SSSC(SelfExpressiveClusterer):
         tie: float = 0.03,
         ridge: float = 1e-6,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -99,6 +103,7 @@ class SSSC(SelfExpressiveClusterer):
         self.tie = tie
         self.ridge = ridge
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Rows, y: None = None) -> Self:
@@ -113,7 +118,7 @@ class SSSC(SelfExpressiveClusterer):
         -------
         self : the fitted estimator
         """
-        with progress.shown(self.verbose):
+        with self._working():
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             x, rng = feed.rows, feed.rng
             sample_indices = np.sort(rng.choice(len(x), min(self.n_in_sample, len(x)), replace=False))

@@ -109,10 +109,14 @@ def stack(blocks: Sequence[Psi]) -> Psi:
     return np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else vstack(blocks, format="csr")
 
 
-def draw_landmarks(x: Array, landmarks: str | ArrayLike, count: int, rng: np.random.RandomState) -> Array:
+def draw_landmarks(
+    x: Array, landmarks: str | ArrayLike, count: int, rng: np.random.RandomState, *, distinct: bool = False
+) -> Array:
     """Landmark points (D, p) for rows `x` (n, p): chosen by a named method, or given."""
     chosen = check_landmark_choice(landmarks, x)
-    return choose_landmarks(x, count, method=chosen, rng=rng) if isinstance(chosen, str) else chosen
+    if not isinstance(chosen, str):
+        return chosen
+    return choose_landmarks(x, count, method=chosen, rng=rng, distinct=distinct)
 
 
 def check_landmark_choice(landmarks: str | ArrayLike, x: Array) -> str | Array:

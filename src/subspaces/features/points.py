@@ -69,7 +69,8 @@ class LandmarkFeatures(DistanceFeatures):
         self.random_state = random_state
 
     def _draw(self, x: Array, rng: np.random.RandomState) -> int:
-        self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng)
+        # Copies of a landmark would be the nearest of each other, and cut each row from the others.
+        self.landmarks_ = draw_landmarks(x, self.landmarks, self.n_components, rng, distinct=True)
         self._fit_weights(x, len(self.landmarks_), rng)
         return len(self.landmarks_)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, concatenate, is_dask, is_host, namespace, to_host
+from subspaces._core.arrays import Array, Indices, concatenate, is_dask, is_host, like, namespace, to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.threads import mapped, n_threads
 from subspaces.features.base import FeatureMap, stack
@@ -35,6 +35,7 @@ from subspaces.spectral.spectrum import (
 )
 
 R = TypeVar("R")
+Weights: TypeAlias = NDArray[np.float64]
 # Rows that one thread sums. Speed only, beyond rounding.
 GROUP_ROWS = 8192
 # Dense psi that is kept in memory between passes. Speed only.
@@ -55,12 +56,13 @@ class Summed(Protocol):
 
     is_sampled: bool
     n_rows: int
+    copies: Indices | None  # None if rows have no weights
 
     def map(self, function: Callable[[Array], Any]) -> Any:
         """The results of `function` for all blocks, concatenated, where the rows are."""
 
     def sum(self, function: Callable[[Array], Any], name: str) -> tuple[NDArray[Any], ...]:
-        """Sums over all blocks of the arrays that `function` returns for each."""
+        """Sums over all blocks of the arrays that `function` returns for each, given `weights` if rows have some."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +101,7 @@ def leading_vectors(found: RowFeatures, n_vectors: int, *, feed: Summed, prepare
     blocks, width = FeatureBlocks(prepare, found.features), psi.shape[1]
     # With many landmarks, the weights of all rows take less memory than the D x D sums, and less time.
     has_few = width >= MANY_LANDMARKS and feed.n_rows * psi.nnz < width**2 * psi.shape[0]
-    if has_few and isinstance(found.features, DistanceFeatures):
+    if has_few and feed.copies is None and isinstance(found.features, DistanceFeatures):
         table = feed.map(partial(nearest_of, psi=blocks))
         table = np.asarray(table) if is_dask(table) else to_host(table)
         return sparse_spectrum(_sparse_psi(table, width), n_vectors)
@@ -170,16 +172,44 @@ class FeatureBlocks:
     features: FeatureMap
     tie: float = 0.0
 
-    def sums(self, x: Array, function: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Sums of the results of `function` over blocks of psi, for the rows of `x` (b, p) of any array library."""
+    def sums(
+        self, x: Array, function: Callable[[Any], tuple[Any, ...]], weights: Weights | None = None
+    ) -> tuple[Any, ...]:
+        """Sums of the results of `function` over blocks of psi, for the rows of `x` (b, p) of any array library.
+
+        With `weights` (b,), each row counts as often as its weight: all sums are homogeneous in psi, so that it is
+        enough to multiply psi by them.
+        """
         rows = self.prepare(x)
         # Sparse features use threads of their own.
         if not is_host(rows) or self.features.is_sparse:
-            return self._sums(rows, function)
-        return added(in_groups(lambda group: self._sums(rows[group], function), rows, self.features))
+            return self._sums(rows, function, weights)
 
-    def _sums(self, rows: Array, function: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
-        return added(function(with_constant(psi, self.tie)) for psi in self.features.blocks(rows))
+        def sums_of(group: slice) -> tuple[Any, ...]:
+            return self._sums(rows[group], function, None if weights is None else weights[group])
+
+        return added(in_groups(sums_of, rows, self.features))
+
+    def _sums(
+        self, rows: Array, function: Callable[[Any], tuple[Any, ...]], weights: Weights | None
+    ) -> tuple[Any, ...]:
+        blocks = (with_constant(psi, self.tie) for psi in self.features.blocks(rows))
+        return added(map(function, blocks if weights is None else counted(blocks, weights)))
+
+
+def counted(blocks: Iterable[Any], weights: Weights) -> Iterator[Any]:
+    """Blocks (b, D) of psi, each row multiplied by its weight, from `weights` (n,) of all of them."""
+    first = 0
+    for psi in blocks:
+        own = weights[first : first + psi.shape[0]]
+        first += psi.shape[0]
+        if isinstance(psi, SparseRows):
+            yield replace(psi, counts=like(own, psi.weights))
+        elif isinstance(psi, csr_matrix):
+            entries = psi.data * np.repeat(own, np.diff(psi.indptr)).astype(psi.dtype)
+            yield csr_matrix((entries, psi.indices, psi.indptr), shape=psi.shape)
+        else:
+            yield psi * like(own, psi)[:, None]
 
 
 def in_groups(function: Callable[[slice], R], rows: Array, features: FeatureMap) -> Iterator[R]:
@@ -214,23 +244,30 @@ def _sparse_psi(table: NDArray[Any], n_landmarks: int) -> csr_matrix:
     return csr_matrix((table[:, r:].ravel(), index.ravel(), ends), shape=(n, n_landmarks))
 
 
-def column_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
+def column_sums_of(x: Array, *, psi: FeatureBlocks, weights: Weights | None = None) -> tuple[Any, ...]:
     """The sum (D,) of psi over the rows of `x` (b, p)."""
-    return psi.sums(x, lambda block: (column_sums(block),))
+    return psi.sums(x, lambda block: (column_sums(block),), weights)
 
 
-def degree_sums_of(x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64]) -> tuple[Any, ...]:
+def degree_sums_of(
+    x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64], weights: Weights | None = None
+) -> tuple[Any, ...]:
     """The sum (D, D) of psi psi^T over the degree."""
-    return psi.sums(x, lambda block: (degree_sums(block, degree),))
+    return psi.sums(x, lambda block: (degree_sums(block, degree),), weights)
 
 
 def product_sums_of(
-    x: Array, *, psi: FeatureBlocks, degree: NDArray[np.float64], vectors: NDArray[np.float64]
+    x: Array,
+    *,
+    psi: FeatureBlocks,
+    degree: NDArray[np.float64],
+    vectors: NDArray[np.float64],
+    weights: Weights | None = None,
 ) -> tuple[Any, ...]:
     """That sum times `vectors` (D, b), as (D, b)."""
-    return psi.sums(x, lambda block: (product_sums(block, degree, vectors),))
+    return psi.sums(x, lambda block: (product_sums(block, degree, vectors),), weights)
 
 
-def balanced_sums_of(x: Array, *, psi: FeatureBlocks) -> tuple[Any, ...]:
+def balanced_sums_of(x: Array, *, psi: FeatureBlocks, weights: Weights | None = None) -> tuple[Any, ...]:
     """Both sums, with balanced weights."""
-    return psi.sums(x, balanced_sums)
+    return psi.sums(x, balanced_sums, weights)

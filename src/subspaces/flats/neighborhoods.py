@@ -10,6 +10,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.blocks import row_blocks
+from subspaces._core.copies import first_copies
 from subspaces._core.smallest import in_order, smallest
 from subspaces._core.threads import in_threads
 from subspaces._core.validation import check_integer, check_option
@@ -84,14 +85,8 @@ def rows_to_fit(x: Array, dim: int) -> Array:
     All rows, if there are hardly more distinct rows than flats of dimension `dim` pass through: then only copies
     distinguish clusters.
     """
-    rows = np.ascontiguousarray(x)
-    # A hash of each row: its bits times odd numbers. If all hashes differ, all rows do.
-    bits = rows.view(np.uint32 if rows.itemsize == 4 else np.uint64).astype(np.uint64, copy=False)
-    factors = np.random.default_rng(0).integers(2**62, size=rows.shape[1], dtype=np.uint64) * 2 + 1
-    if len(np.unique(bits @ factors)) == len(rows):
-        return x
-    first = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_index=True)[1]
-    return x if len(first) == len(x) or len(first) < 4 * dim else x[np.sort(first)]
+    first = first_copies(x)
+    return x if first is None or len(first) < 4 * dim else x[first]
 
 
 def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affine: bool = True) -> list[Indices]:

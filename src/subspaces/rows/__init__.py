@@ -9,7 +9,7 @@ columns                `columns` (names and numbers), `select_columns` (which co
 other rows             `arrays`, `streams` (functions that yield blocks), `frames` (pandas, polars, pyarrow)
 tables of users        `user_table`, `missing`, `unusual`, `user_preparation` (`Preparation`)
 blocks                 `source`, `recut`, `prefetch`, `memory`
-estimators             `feed`, `dask`, `preparation`, `moments`, `checkpoint`, `labels`, `plan`
+estimators             `feed`, `weights`, `dask`, `preparation`, `moments`, `checkpoint`, `labels`, `plan`
 =====================  =================================================================================
 
 To add a file format, see `subspaces.rows.formats`.

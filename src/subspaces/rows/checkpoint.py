@@ -176,7 +176,8 @@ def _write(path: Path, content: bytes) -> None:
 
 def _parameters(estimator: BaseEstimator) -> dict[str, str]:
     """Parameters of the estimator as text that is the same in another process."""
-    return {name: _text(value) for name, value in estimator.get_params().items() if name != "verbose"}
+    free = ("verbose", "n_jobs")
+    return {name: _text(value) for name, value in estimator.get_params().items() if name not in free}
 
 
 def _text(value: Any) -> str:

@@ -22,6 +22,7 @@ from subspaces.rows.checks import block_dtype, check_shape
 from subspaces.rows.digest import Digests, Fingerprint, changed_error, fingerprint, is_same
 from subspaces.rows.feed import NO_ROWS, BlockFeed, BlockFunction, Check
 from subspaces.rows.recut import rows_at
+from subspaces.rows.weights import RowWeights
 
 # Number of sums that one task adds.
 FAN_IN = 8
@@ -42,11 +43,13 @@ class DaskFeed(BlockFeed):
         self.n_columns = int(x.shape[1])
         self._digests = Digests()
 
-    def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
+    def draw(
+        self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState, weights: RowWeights | None = None
+    ) -> None:
         if np.isnan(self._x.chunks[0]).any():
             # On a copy, because compute_chunk_sizes changes the array in place.
             self._x = self._x.copy().compute_chunk_sizes()
-        super().draw(estimator, check, rng)
+        super().draw(estimator, check, rng, weights)
 
     def sum(self, function: BlockFunction, name: str) -> BlockSums:
         import dask

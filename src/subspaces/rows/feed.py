@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,77 +38,23 @@ from subspaces._core.errors import InputError
 from subspaces._core.validation import check_columns, check_range, check_rows
 from subspaces.rows.checkpoint import Checkpoint, has_begun
 from subspaces.rows.digest import Digests
+from subspaces.rows.feed_base import ArrayFeed, BlockFunction, Check, Columns, Feed, Rows
 from subspaces.rows.frames import numeric_columns
 from subspaces.rows.labels import LabelWriter, check_label_path, partial_path
-from subspaces.rows.moments import Moments, block_sums, moments_of_sums
+from subspaces.rows.moments import block_sums, moments_of_sums
 from subspaces.rows.open import is_source, open_rows
 from subspaces.rows.prefetch import prefetched
 from subspaces.rows.sample import check_sample, sample_rows, sums_products
 from subspaces.rows.source import FeedOptions, RowSource
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
+from subspaces.rows.weights import RowWeights, check_used_rows, check_weights
+
+__all__ = ["NO_ROWS", "BlockFeed", "BlockFunction", "Check", "Feed", "Rows", "SourceFeed", "open_feed", "open_new_rows"]
+
 
 # Moments are summed about the mean of this many rows: near the mean of all rows, sums of squares lose no digits.
 ORIGIN_ROWS = 1000
 NO_ROWS = "X has no rows: a minimum of 1 is required."
-
-# Rows as estimators take them: an array, or anything that `open_rows` opens.
-Rows: TypeAlias = Any
-# A function of a block of rows (b, p), in the library and on the device of the block.
-BlockFunction: TypeAlias = Callable[[Array], Any]
-# Raises if the parameters of an estimator do not suit rows of the shape and dtype of an array.
-Check: TypeAlias = Callable[[Array], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns of the rows that an estimator was fitted to."""
-
-    count: int
-    names: NDArray[np.object_] | None  # (count,)
-
-
-class Feed(ABC):
-    """The rows that an estimator was given."""
-
-    n_rows: int
-    rows: Array  # (m, p): all of them, or a sample; NumPy unless `open_feed` was asked to leave them on their device
-    is_sampled: bool  # whether there are more rows than `rows`
-    columns: Columns
-    moments: Moments | None = None  # of all rows, if `rows` is a sample
-    rng: np.random.RandomState  # for every random draw of the fit
-
-    @abstractmethod
-    def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
-        """Sums over all blocks of the arrays that `function` returns for each; `name` identifies the pass."""
-
-    @abstractmethod
-    def map(self, function: BlockFunction) -> Any:
-        """The results of `function` for all blocks, concatenated, where the rows are."""
-
-    def label(self, function: BlockFunction) -> Any:
-        """The labels that `function` returns for all blocks, where the rows are or where labels are to be written."""
-        return self.map(function)
-
-    def deliver(self, labels: NDArray[Any]) -> Any:
-        """NumPy `labels` of all rows, moved to where the rows are or where labels are to be written."""
-        return labels
-
-
-class ArrayFeed(Feed):
-    """Rows of one array, in one block."""
-
-    is_sampled = False
-
-    def __init__(self, x: Array, rng: np.random.RandomState | None) -> None:
-        self.rows, self.n_rows = x, len(x)
-        if rng is not None:
-            self.rng = rng
-
-    def sum(self, function: BlockFunction, name: str) -> tuple[NDArray[Any], ...]:
-        return tuple(map(to_host, function(self.rows)))
-
-    def map(self, function: BlockFunction) -> Any:
-        return function(self.rows)
 
 
 class BlockFeed(Feed):
@@ -119,18 +65,30 @@ class BlockFeed(Feed):
     dtype: np.dtype[Any]  # of blocks
     memory_limit: float = np.inf
     sample_bytes: float = FeedOptions().memory_limit / SAMPLE_SHARE
+    _weights: NDArray[np.float64] | None = None  # (n,), of all rows in sums
 
-    def draw(self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState) -> None:
+    def draw(
+        self, estimator: BaseEstimator, check: Check, rng: np.random.RandomState, weights: RowWeights | None = None
+    ) -> None:
         """Pass over all rows once, then take the rows that decisions are made on."""
         self.rng = rng
-        known = self._known_rows()
+        known = self._known_rows() if weights is None else len(weights.values)
+        if weights is not None:
+            check_used_rows(weights, getattr(estimator, "n_clusters", None))
         if known:
             # Check parameters before anything is read: zeros of the right shape, which take no memory.
             check(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
         size = self._sample_size(known)
         check_sample(known, self.n_columns, self.dtype.itemsize, size=size, memory_limit=self.memory_limit)
         self._begin(estimator)
-        if known is not None and 0 < known <= size:
+        if weights is not None:
+            self.copies, exact = weights.counts(size, self.rng)
+            if exact:
+                self.is_sampled, self.n_rows = False, len(self.copies)
+                self.rows = self._take_copies(self.copies)
+                return
+            self._weights = weights.values
+        elif known is not None and 0 < known <= size:
             # Few rows: read them all.
             self.is_sampled, self.n_rows = False, known
             self.rows = self._take(np.arange(known))
@@ -138,10 +96,16 @@ class BlockFeed(Feed):
             return
         first = self._first_rows(ORIGIN_ROWS)
         check_range(first, are_all=False)
+        if self._weights is not None and self._weights[: len(first)].any():
+            first = first[self._weights[: len(first)] > 0]
         origin = first.mean(axis=0, dtype=np.float64)
         products = sums_products(self.n_columns, self.memory_limit)
         count, total, squares = self.sum(partial(block_sums, origin=origin, products=products), "moments")
         moments = moments_of_sums(count, total, squares, origin)
+        if self.copies is not None:
+            self.is_sampled, self.n_rows, self.moments = True, len(self.copies), moments
+            self.rows = self._take_copies(self.copies)
+            return
         self.n_rows = moments.n_rows
         self.is_sampled = size < self.n_rows
         index = np.arange(min(size, self.n_rows))
@@ -150,6 +114,13 @@ class BlockFeed(Feed):
             index = np.sort(sample_without_replacement(self.n_rows, size, random_state=self.rng))
         self.rows = self._take(index)
         check_range(self.rows)
+
+    def _take_copies(self, copies: Indices) -> Array:
+        """Each row in turn, as often as `copies` (n,) says."""
+        used = np.flatnonzero(copies)
+        rows = self._take(used)
+        check_range(rows)
+        return np.repeat(rows, copies[used], axis=0)
 
     def _begin(self, estimator: BaseEstimator) -> None:
         """Prepare the first pass."""
@@ -162,6 +133,13 @@ class BlockFeed(Feed):
             room=self.sample_bytes,
             memory_limit=self.memory_limit,
             most=FIT_ROWS,
+        )
+
+    def count_for_weights(self) -> int:
+        """The number of rows, each of which has a weight."""
+        raise InputError(
+            "sample_weight is not supported for Dask collections: pass rows in memory, or files that open_rows reads.",
+            parameter="sample_weight",
         )
 
     @abstractmethod
@@ -210,8 +188,10 @@ class SourceFeed(BlockFeed):
             self._check_kept(name, totals, function)
         if not over:
             with prefetched(self._blocks(done)) as blocks:
+                row = 0
                 for number, block in enumerate(blocks, start=done + 1):
-                    found = function(block)
+                    found = function(block) if self._weights is None else function(block, weights=self._own(row, block))
+                    row += int(block.shape[0])
                     totals = found if totals is None else tuple(map(_plus, totals, found))
                     self._keep(name, number, totals)
                     done = number
@@ -221,6 +201,11 @@ class SourceFeed(BlockFeed):
         if not over:
             self._keep(name, done, totals, over=True)
         return totals
+
+    def _own(self, row: int, block: Array) -> NDArray[np.float64]:
+        """The weights (b,) of a block whose first row has the number `row`."""
+        assert self._weights is not None
+        return self._weights[row : row + int(block.shape[0])]
 
     def map(self, function: BlockFunction) -> Any:
         moved = self._options.device is not None
@@ -306,6 +291,14 @@ class SourceFeed(BlockFeed):
     def _on_device(self, block: Array) -> Array:
         return block if self._options.device is None else to_device(to_host(block), self._options.device)
 
+    def count_for_weights(self) -> int:
+        if self._options.checkpoint is not None:
+            raise InputError(
+                "sample_weight cannot be used with a checkpoint, which does not keep weights: open the rows without.",
+                parameter="sample_weight",
+            )
+        return self._count()
+
     def _known_rows(self) -> int | None:
         return self._source.n_rows
 
@@ -346,7 +339,13 @@ class PreparedFeed(Feed):
 
 
 def open_feed(
-    estimator: BaseEstimator, X: Rows, check: Check, *, min_features: int = 1, on_device: bool = False
+    estimator: BaseEstimator,
+    X: Rows,
+    check: Check,
+    *,
+    sample_weight: Any = None,
+    min_features: int = 1,
+    on_device: bool = False,
 ) -> Feed:
     """The rows of `X` to fit an estimator to; the estimator itself is not changed.
 
@@ -357,19 +356,24 @@ def open_feed(
     probe = copy.copy(estimator)
     rng = check_random_state(estimator.random_state)
     feed = None if on_device and is_device_array(X) else _block_feed(X)
+    x: Any = None
     if feed is not None:
         check_columns(probe, feed.n_columns, feed.column_names, reset=True, min_features=min_features)
     else:
         x = check_rows(probe, numeric_columns(X), reset=True, min_features=min_features, device=on_device)
-        if x.shape[0] > FIT_ROWS and is_host(x) and not on_device:
-            feed = SourceFeed(open_rows(x), in_memory=True)
+    weights = None
+    if sample_weight is not None:
+        weights = check_weights(sample_weight, len(x) if feed is None else feed.count_for_weights())
+    if x is not None and (x.shape[0] > FIT_ROWS or weights is not None) and is_host(x) and not on_device:
+        feed = SourceFeed(open_rows(x), in_memory=True)
     found: Feed
     if feed is None:
         check(x)
         found = ArrayFeed(x, rng)
     else:
-        feed.draw(estimator, check, rng)
-        check(feed.rows)
+        feed.draw(estimator, check, rng, weights)
+        if weights is None:
+            check(feed.rows)
         found = feed
     found.columns = Columns(probe.n_features_in_, getattr(probe, "feature_names_in_", None))
     return found

@@ -29,15 +29,20 @@ class Moments:
         return self.scatter + self.n_rows * np.outer(offset, offset)
 
 
-def block_sums(x: Array, origin: NDArray[np.float64], *, products: bool = True) -> Sums:
+def block_sums(
+    x: Array, origin: NDArray[np.float64], *, products: bool = True, weights: NDArray[np.float64] | None = None
+) -> Sums:
     """Number, sum (p,) and inner products (p, p) of the rows of a block (b, p) about `origin` (p,), in float64.
 
-    Without `products`, the squares (p,) of the columns take the place of the inner products.
+    Without `products`, the squares (p,) of the columns take the place of the inner products. With `weights` (b,), each
+    row counts as often as its weight.
     """
     xp = namespace(x)
     rows = xp.astype(x, xp.float64) - like(origin, xp.astype(x[:1, :], xp.float64))
-    squares = rows.T @ rows if products else xp.sum(rows**2, axis=0)
-    return np.asarray(float(x.shape[0])), xp.sum(rows, axis=0), squares
+    counted = rows if weights is None else rows * like(weights, rows)[:, None]
+    squares = counted.T @ rows if products else xp.sum(counted * rows, axis=0)
+    count = float(x.shape[0] if weights is None else weights.sum())
+    return np.asarray(count), xp.sum(counted, axis=0), squares
 
 
 def moments_of_sums(count: Any, total: Any, squares: Any, origin: NDArray[np.float64]) -> Moments:

@@ -21,6 +21,7 @@ from subspaces.rows.memory import parse_bytes
 from subspaces.rows.paths import find_files, is_paths
 from subspaces.rows.select_columns import open_tables, select_rows
 from subspaces.rows.source import FeedOptions, RowSource
+from subspaces.rows.sparse import SparseMatrixRows, is_sparse
 from subspaces.rows.streams import StreamRows
 
 
@@ -42,7 +43,8 @@ def open_rows(
     X : path, pattern, list of paths, array, dataframe, callable or RowSource
         Files: CSV and other text tables, .npy, .npz, .mat, Parquet, HDF5, Zarr, Excel or images; a path, a pattern
         such as "part-*.npy" (2 comes before 10), a folder, or a list of these, read one after another. An array of
-        NumPy, torch or CuPy, or a numpy.memmap. A dataframe of pandas, polars (also lazy) or pyarrow. A function
+        NumPy, torch or CuPy, a numpy.memmap, or a sparse matrix or array of SciPy, of which only blocks become dense. A
+        dataframe of pandas, polars (also lazy) or pyarrow. A function
         without arguments that returns a new iterator of blocks (b, p) each time it is called. What an earlier call
         returned, to change its options.
     memory_limit : int or str, default="1GB"
@@ -101,8 +103,8 @@ def stored_tables(X: Any, options: OpenOptions) -> list[StoredTable] | None:
 
 
 def is_source(X: Any) -> bool:
-    """Whether `X` is opened by `open_rows` rather than taken as an array: paths, functions, lazy frames, sources."""
-    if isinstance(X, RowSource | np.memmap) or is_paths(X) or frame_kind(X) == ("polars", "LazyFrame"):
+    """Whether `open_rows` opens `X`, which is not an array: paths, functions, lazy frames, sources, sparse matrices."""
+    if isinstance(X, RowSource | np.memmap) or is_sparse(X) or is_paths(X) or frame_kind(X) == ("polars", "LazyFrame"):
         return True
     return (callable(X) or hasattr(X, "__next__")) and not array_api_compat.is_array_api_obj(X)
 
@@ -135,8 +137,8 @@ def _open_object(X: Any, options: FeedOptions, columns: ColumnChoice | None) -> 
         raise InputError("X is a masked array: fill the gaps first, such as by X.filled(numpy.nan).")
     if isinstance(X, np.ndarray):
         return ArrayRows(np.asarray(X), options, columns)
-    if hasattr(X, "tocsr"):
-        raise UserTypeError("X is sparse: pass a function that returns an iterator of dense blocks, X[i:j].toarray().")
+    if is_sparse(X):
+        return SparseMatrixRows(X, options, columns)
     if hasattr(X, "dask") or hasattr(X, "__dask_graph__"):
         raise UserTypeError("X is a Dask collection, which open_rows does not read: pass it to the estimator itself.")
     if array_api_compat.is_array_api_obj(X):

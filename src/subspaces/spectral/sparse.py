@@ -20,6 +20,7 @@ class SparseRows:
     index: Any  # (n, r), whole numbers
     weights: Array  # (n, r)
     n_columns: int
+    counts: Array | None = None  # (n,), how often each row counts in sums; None for once
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,9 +43,10 @@ class SparseRows:
         """Sum (D,) of the rows and of their outer products (D, D), in float64."""
         xp = namespace(self.weights)
         size = self.n_columns
-        total = sums_at(xp.reshape(self.index, (-1,)), xp.reshape(self.weights, (-1,)), size)
+        counted = self.weights if self.counts is None else self.weights * self.counts[:, None]
+        total = sums_at(xp.reshape(self.index, (-1,)), xp.reshape(counted, (-1,)), size)
         wide = xp.astype(self.index, xp.int64)
         cells = wide[:, :, None] * size + wide[:, None, :]
-        products = self.weights[:, :, None] * self.weights[:, None, :]
+        products = counted[:, :, None] * self.weights[:, None, :]
         gram = sums_at(xp.reshape(cells, (-1,)), xp.reshape(products, (-1,)), size * size)
         return total, xp.reshape(gram, (size, size))

@@ -1,0 +1,34 @@
+"""The plan of a fit of FLS from its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subspaces._core.validation import check_integer, is_auto, unless_auto
+from subspaces.rows.plan import Plan, make_plan
+from subspaces.selection.choosing import landmark_count
+from subspaces.selection.thresholds import DIMS, N_NEAREST
+
+
+def plan_of(model: Any, n_rows: int, n_columns: int, *, max_columns: int | None, **machine: Any) -> Plan:
+    """What `model.fit` would do with rows (n, p) that are projected on `max_columns` directions."""
+    for name in ("n_landmarks", "subspace_dim", "n_draws", "n_nearest"):
+        value = getattr(model, name)
+        if not is_auto(value) and not (value is None and name == "n_nearest"):
+            check_integer(name, value, low=0 if name == "subspace_dim" else 1)
+    n_landmarks = unless_auto(model.n_landmarks) or landmark_count(n_rows)
+    if not isinstance(model.landmarks, str):
+        n_landmarks = len(np.asarray(model.landmarks))
+    return make_plan(
+        n_rows,
+        n_columns,
+        n_landmarks=n_landmarks,
+        subspace_dim=max(DIMS) if is_auto(model.subspace_dim) else int(model.subspace_dim),
+        usual_dim=DIMS[len(DIMS) // 2] if is_auto(model.subspace_dim) else None,
+        max_columns=max_columns,
+        n_nearest=N_NEAREST if is_auto(model.n_nearest) else model.n_nearest,
+        n_draws=1 if is_auto(model.n_draws) else int(model.n_draws),
+        **machine,
+    )
