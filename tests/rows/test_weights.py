@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from subspaces.rows.weights import COPIES, check_weights
+from subspaces.rows.thresholds import COPIES
+from subspaces.rows.weights import check_weights
 
 
 def test_whole_numbers_lose_their_common_divisor():

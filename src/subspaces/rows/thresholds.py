@@ -22,3 +22,6 @@ FEWEST_ROWS = 100
 # Products of columns are summed if they take at most this share of the memory limit, or of the default one if that is
 # smaller, which are about 3,000 columns; otherwise principal directions are those of the sample. No kept study.
 PRODUCT_SHARE = 4
+# If weights of rows are not whole numbers, decisions are made on this many times as many rows as have a weight. No kept
+# study.
+COPIES = 4

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices, is_device_array, to_host
 from subspaces._core.errors import InputError, UserTypeError
+from subspaces.rows.thresholds import COPIES
 
 # Up to this number all whole numbers are exact in float64.
 MOST_EXACT = 2**53
-# If weights are not whole numbers, decisions are made on this many times as many rows as have a weight. No kept study.
-COPIES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
