@@ -51,7 +51,7 @@ from subspaces.metrics import clustering_accuracy
             "assign='kmeans' is not known: use one of 'auto', 'balanced', 'density'",
         ),
         ({"assign": None}, ValueError, "assign=None"),
-        ({"n_draws": 0}, ValueError, "n_draws=0 must be at least 1"),
+        ({"n_draws": 0}, ValueError, "n_draws=0 must be between 1 and 10000"),
         ({"n_draws": 2.0}, TypeError, "n_draws=2.0 must be a whole number"),
         ({"n_draws": True}, TypeError, "n_draws=True"),
         ({"power": 0}, ValueError, "power=0 must be positive"),

@@ -373,7 +373,7 @@ class TestCommand:
             (["--methods", "ssc,ssc,x,y"], "x, y are not known"),
             (["faces", "--methods", "kmeans"], "offers only fls"),
             (["faces", "--draws", "0"], "--draws: 0 must be"),
-            (["--draws", "99999999999"], "draws=99999999999 must be between 1 and 1,000"),
+            (["--draws", "99999999999"], "--draws 99999999999 must be between 1 and 1,000"),
             (["faces", "--jobs", "-1"], "--jobs: -1 must be"),
         ],
     )

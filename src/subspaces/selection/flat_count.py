@@ -46,7 +46,9 @@ def decide_n_clusters(
     # Copies of a row are not independent evidence.
     sample = rows_to_fit(sample_rows(x, FLAT_ROWS, rng), 1)
     sample = sample @ code_directions(sample, affine=affine)
-    codes = codes_by_count(sample, max_clusters, affine=affine, rng=rng, max_dim=max_dim)
+    # Single rows are described well by clusters of their own.
+    most = min(max_clusters, max(1, len(sample) // 2))
+    codes = codes_by_count(sample, most, affine=affine, rng=rng, max_dim=max_dim)
     lengths = ", ".join(f"{codes[k].length:.0f} for {k}" for k in sorted(codes))
     progress.note(f"description length in nats by number of clusters: {lengths}")
     return _decision([codes[k] for k in sorted(codes)])
