@@ -10,8 +10,8 @@ from __future__ import annotations
 # Candidate flats, `candidates`.
 # Candidate flats per cluster. As published (Zhang, Szlam, Wang and Lerman, 2012).
 CANDIDATES_PER_CLUSTER = 70
-# Rows of the neighbourhood of a flat at which a search begins, for each row that the flat passes through.
-# benchmarks/study_structure.py.
+# Rows of the neighbourhood of a flat at which a search begins, for each row that the flat passes through. No kept
+# study.
 SMALL_NEIGHBORHOOD = 2
 # Neighbourhoods are searched among at most this many rows; with more, neighbourhoods only get smaller. No kept study.
 MAX_POOL_ROWS = 50_000

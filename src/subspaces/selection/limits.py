@@ -39,14 +39,15 @@ FLAT_ROWS = 2000
 MORE_FLATS = 6
 MANY_FLATS = 15
 # Dimensions, candidates per flat and starts of the local flats at which searches begin. From there, steps of K-flats,
-# and the share of the rows of each flat that another search begins with. Flats
-# that are split, and further starts if no flat pays for itself.
+# and the share of the rows of each flat that another search begins with. Flats that are split, rounds of splitting and
+# joining, and further starts if no flat pays for itself.
 START_DIMS = (1, 4)
 START_CANDIDATES = 30
 COUNT_STARTS = 2
 KFLATS_STEPS = 30
 NEAREST_SHARE = 0.3
 SPLIT_FLATS = 2
+SPLIT_ROUNDS = 3
 MORE_STARTS = 10
 
 # --- Number of clusters of a graph (graph_count.py) ---

@@ -30,7 +30,7 @@ from subspaces.selection.coding import (
     shortening,
     spread,
 )
-from subspaces.selection.flat_count import best_local_flats, codes_by_count, local_candidates, start_dims
+from subspaces.selection.flat_count import best_local_flats, codes_by_count, joined_labels, local_candidates, start_dims
 from subspaces.selection.limits import (
     COUNT_STARTS,
     KFLATS_STEPS,
@@ -39,6 +39,7 @@ from subspaces.selection.limits import (
     MORE_STARTS,
     NEAREST_SHARE,
     SPLIT_FLATS,
+    SPLIT_ROUNDS,
 )
 from subspaces.selection.thresholds import LEAST_ROWS
 from subspaces.spectral.kmeans import kmeans, nearest_centers
@@ -99,6 +100,7 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
         codes += [others.pop(n_clusters)] if n_clusters in others else []
         splits = _split_starts(others[fewest], columns, dims[-1], rng) if fewest > 1 and fewest in others else []
         codes += shortest_codes(space, splits, n_clusters) if splits else []
+        codes += _split_and_joined(_sound_first(codes)[0], columns, dims[-1], rng)
     codes = _sound_first(codes)
     others = {count: code for count, code in others.items() if is_sound(code)}
     least = min(_length(code) for code in (codes[0], *others.values()) if len(code.cells) >= n_clusters)
@@ -180,6 +182,27 @@ def _split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomSta
             split = labels.copy()
             split[own[_flat_start(columns[own], dim, 2, rng) == 1]] = k
             found.append(split)
+    return found
+
+
+def _split_and_joined(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Code]:
+    """Codes of rows (m, c), each shorter than the one before: a flat is split and two are joined.
+
+    A flat with directions that save little may hold rows of several clusters.
+    """
+    found: list[Code] = []
+    while len(found) < SPLIT_ROUNDS and any(cell and cell.basis.shape[1] > cell.dim for cell in code.cells):
+        k = len(code.cells)
+        starts = _split_starts(code, columns, dim, rng)
+        more = [each for each in shortest_codes(code.space, starts, k + 1) if all(each.cells)] if starts else []
+        if not more:
+            break
+        joined = [joined_labels(each, k)[0].labels for each in more]
+        best = _sound_first(shortest_codes(code.space, joined, k))[0]
+        if not is_sound(best) or best.length >= code.length:
+            break
+        code = best
+        found.append(code)
     return found
 
 
