@@ -24,6 +24,14 @@ def names(path):
 
 
 class TestRunFolder:
+    def test_threads(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        np.save("rows.npy", make_subspaces((1, 2), 4, points_per_subspace=30, random_state=0)[0])
+        Path("jobs.toml").write_text("jobs = 1\n")
+        for how in (["--jobs", "1"], ["--config", "jobs.toml"]):
+            assert cli.main(["fit", "rows.npy", "-k", "2", "--out", how[0][2:], "--no-report", *how]) == 0
+            assert load(how[0][2:]).n_jobs == 1
+
     @pytest.mark.parametrize("method", ["fls", "kflats", "ssc"])
     def test_dimensions_are_the_same_everywhere(self, tmp_path, monkeypatch, capsys, method):
         monkeypatch.chdir(tmp_path)

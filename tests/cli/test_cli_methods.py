@@ -19,6 +19,14 @@ def test_every_method_builds_what_it_says(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
+def test_every_method_takes_a_number_of_threads(name):
+    method = METHODS[name]
+    dim = 3 if method.needs_dim else "auto"
+    assert method.build(4, dim, 7, {}, n_jobs=2).n_jobs == 2
+    assert method.build(4, dim, 7, {}).n_jobs is None
+
+
+@pytest.mark.parametrize("name", METHODS)
 def test_what_a_method_says_of_itself_is_so(name):
     import inspect
 

@@ -99,3 +99,9 @@ def test_falls_back_if_lanczos_does_not_converge(monkeypatch):
     psi = graph(2)
     monkeypatch.setattr(iterated, "eigsh", fail)
     np.testing.assert_array_equal(sparse_spectrum(psi, 4).eigenvalues, by_blocks(psi, 4).eigenvalues)
+
+
+def test_nothing_is_left_beside_the_pieces():
+    """No vector to start with is no reason to fail."""
+    everything = csr_matrix(np.eye(30))
+    assert iterated._lanczos(lambda vector: vector, everything, 3) is None

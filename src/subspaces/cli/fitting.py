@@ -53,15 +53,13 @@ def build(method: Method, options: dict[str, Any]) -> Any:
     """The estimator, not fitted."""
     parse_bytes(options["memory_limit"])
     given = dict(options["set"])
-    if options["jobs"] is not None:
-        given["n_jobs"] = options["jobs"]
     if options["outliers"]:
         given.setdefault("detect_outliers", True)
     if options["whiten"] != "auto":
         given["whiten"] = options["whiten"]
     if options["standardise"] is False and method.name == "fls":
         given.setdefault("standardise", False)
-    return method.build(options["clusters"], options["dim"], options["seed"], given)
+    return method.build(options["clusters"], options["dim"], options["seed"], given, n_jobs=options["jobs"])
 
 
 def fit_into(folder: Path, job: Job, prepared: Prepared, console: Console) -> dict[str, Any]:

@@ -73,13 +73,16 @@ class Method:
             return Refusal("does not fit subspaces", f"leave out --dim {dim}")
         return None
 
-    def build(self, clusters: int | str, dim: int | str, seed: int, given: Mapping[str, Any]) -> Any:
-        """The estimator, not fitted."""
+    def build(
+        self, clusters: int | str, dim: int | str, seed: int, given: Mapping[str, Any], *, n_jobs: int | None = None
+    ) -> Any:
+        """The estimator, not fitted; `given` are parameters of --set."""
         builder = self.builder()
         self._check_given(builder, given)
         dims = {"subspace_dim": dim} if dim != "auto" else {}
         solver = {} if self.solver is None else {"solver": self.solver}
-        return builder(clusters, **dims, **{**solver, **given}, random_state=seed)
+        jobs = {} if n_jobs is None else {"n_jobs": n_jobs}
+        return builder(clusters, **dims, **{**solver, **given}, **jobs, random_state=seed)
 
     def _check_given(self, builder: Callable[..., Any], given: Mapping[str, Any]) -> None:
         import inspect

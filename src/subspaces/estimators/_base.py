@@ -262,10 +262,10 @@ class ShareClusterer(SpectralClusterer):
     def predict_proba(self, X: Rows) -> Array:
         """Share of each cluster in each row, of the fit or new.
 
-        It is the share of the landmarks near a row that belong to a cluster, averaged over sets of landmarks if several
-        vote; if clusters are whole flats, the probability of each of them. The label is nearly always the cluster with
-        the largest share. Shares are not calibrated: they order rows by how sure their labels are. Not available with
-        n_nearest=None.
+        It is the share of the landmarks near a row that belong to a cluster, averaged over sets of landmarks if there
+        are several; if clusters are whole flats, the probability of each of them. The label is nearly always the
+        cluster with the largest share. Shares are not calibrated: they order rows by how sure their labels are. Not
+        available with n_nearest=None.
 
         Parameters
         ----------

@@ -77,7 +77,7 @@ class SpectralModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubspaceModel:
-    """The model of FLS: labels by landmark flats, by a vote of several sets of them, or by one flat per cluster."""
+    """The model of FLS: labels by landmark flats, one or several sets of them, or by one flat per cluster."""
 
     spectral: SpectralModel
     voters: tuple[Voter, ...]  # empty if one set of landmarks decides alone

@@ -96,10 +96,11 @@ class FLS(ShareClusterer):
         second is clearly better separated, and K whole flats if these describe the rows about as well as any number of
         flats does. With n_nearest=None there is only k-means.
     n_draws : int or "auto", default="auto"
-        Number of landmark sets. The landmarks of several sets describe rows together, which takes as many times
-        longer; `flats_` and `transform` are those of the set that comes nearest to the labels of all. "auto" is 1, or 4
-        if halves of the landmarks disagree or clusters may differ in size, unless every row is a landmark or clusters
-        are whole flats; these sets are of linear flats of the middle dimension, which fit into smaller clusters.
+        Number of landmark sets; if clusters are whole flats, one is used. The landmarks of several sets describe rows
+        together, which takes as many times longer; `flats_` and `transform` are those of the set that comes nearest to
+        the labels of all. "auto" is 1, or 4 if halves of the landmarks disagree or clusters may differ in size, unless
+        every row is a landmark; these sets are of linear flats of the middle dimension, which fit into smaller
+        clusters.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.

@@ -99,15 +99,12 @@ def _as_numbers(sample_weight: Any) -> NDArray[np.float64]:
     """`sample_weight` as a NumPy array of float64 of any shape."""
     try:
         found = to_host(sample_weight) if is_device_array(sample_weight) else np.asarray(sample_weight)
+        found = found.astype(np.float64) if found.dtype.kind == "O" else found
     except (TypeError, ValueError) as error:
-        raise UserTypeError(f"sample_weight must be an array of numbers: {error}.", parameter="sample_weight") from None
-    if found.dtype.kind == "O":
-        try:
-            found = found.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise UserTypeError(
-                f"sample_weight must be an array of numbers: {error}.", parameter="sample_weight"
-            ) from None
+        reason = str(error).rstrip(".")
+        raise UserTypeError(
+            f"sample_weight must be an array of numbers: {reason}.", parameter="sample_weight"
+        ) from None
     if found.dtype.kind not in "fiub":
         raise UserTypeError(
             f"sample_weight holds {found.dtype} values: give numbers, one for each row.", parameter="sample_weight"

@@ -76,8 +76,8 @@ def half_opinions(draw: Clustering, n_clusters: int, *, kind: str, rng: np.rando
     n, n_landmarks = draw.psi.shape
     if n_landmarks < 2 or n_clusters == 1:
         return [np.ones((n, n_clusters), draw.psi.dtype)]
-    votes = np.zeros(n, bool)
-    votes[draw.inliers] = True
+    is_inlier = np.zeros(n, bool)
+    is_inlier[draw.inliers] = True
     columns = draw.psi.tocsc()
     counts = few_vector_counts(n_clusters)
     halves = np.array_split(rng.permutation(n_landmarks), [n_landmarks // 2])
@@ -89,7 +89,7 @@ def half_opinions(draw: Clustering, n_clusters: int, *, kind: str, rng: np.rando
         sample = at_most(np.flatnonzero(known), OPINION_ROWS, own)
         if not len(sample):
             return np.full((n, n_clusters), 1 / n_clusters, draw.psi.dtype)
-        seen, inliers = weights[sample], np.flatnonzero(votes[sample])
+        seen, inliers = weights[sample], np.flatnonzero(is_inlier[sample])
         spectrum = sparse_spectrum(seen, max(counts))
         choice = choose_partition(
             seen,

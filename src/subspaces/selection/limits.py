@@ -1,4 +1,4 @@
-"""Numbers of this room that bound time: samples, starts and rounds. Larger ones take longer and change little."""
+"""Numbers of this room that bound time: samples, starts and rounds. Larger ones take longer, smaller ones miss more."""
 
 # --- Search for a graph (search.py) ---
 # The pilot that decides the kind: rows, landmarks, dimensions. The sample that decides the rest: rows, landmarks.

@@ -90,7 +90,7 @@ class Choice:
     >>> choice
     3 clusters were chosen.
     <BLANKLINE>
-      clusters  separation (1 is best)
+      clusters  modularity (1 is best)
              2                    0.31
              3                    0.52  <- chosen
     <BLANKLINE>

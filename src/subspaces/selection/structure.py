@@ -78,6 +78,7 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
     columns = rows @ directions
     space = measure(columns, affine=True)
     tried = [*(np.asarray(start, np.intp) for start in given), *_kmeans_starts(columns, n_clusters, rng)]
+    # The graph, k-means and K-flats; blobs are compared among these.
     n_plain = len(tried) + 1
     dims = start_dims(space.high)
     local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, eye_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from subspaces._core.arrays import inverse, with_fixed_signs
 from subspaces.spectral.spectrum import ROUNDING, Spectrum, compute_spectrum
@@ -126,6 +126,7 @@ def _lanczos(times: Callable[[Floats], Floats], pieces: csr_matrix, count: int) 
     start = np.random.RandomState(0).uniform(-1, 1, width)
     try:
         vectors = eigsh(operator, count, which="LA", v0=start, ncv=max(2 * count + 1, 20), tol=TOLERANCE)[1]
-    except ArpackNoConvergence:
+    except ArpackError:
+        # It did not converge, or the pieces are all there is and leave no vector to start with.
         return None
     return np.asarray(np.linalg.qr(beside(vectors[:, ::-1]))[0])

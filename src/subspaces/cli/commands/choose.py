@@ -104,7 +104,8 @@ def _text(models: Sequence[Any], document: dict[str, Any], *, details: bool) -> 
         [
             *lines,
             "",
-            f"All candidates, the chosen with a star; --dim sets the dimension of flats, {first.subspace_dim_} here:",
+            "All candidates, the chosen with a star; --dim sets the dimension of landmark flats (0: points), "
+            f"{first.subspace_dim_} here:",
             "",
             first.choice_.details(),
             "",

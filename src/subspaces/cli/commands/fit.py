@@ -64,7 +64,9 @@ killed can be resumed.
     help="Save the state of a long run in this folder; the same command resumes it.",
 )
 @click.option("--device", type=values.Text(), metavar="NAME", help='Where rows are processed, such as "cuda".')
-@click.option("--jobs", type=values.Whole(1), metavar="N", help="Most threads of the fit.  [default: all cores]")
+@click.option(
+    "--jobs", type=values.Whole(1), metavar="N", help="Most threads of the fit.  [default: as many as BLAS uses]"
+)
 @opt.seed
 @click.option("--report/--no-report", default=True, help="Write report.html.")
 @opt.config
