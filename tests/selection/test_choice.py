@@ -117,7 +117,7 @@ class TestWords:
         assert lines[-1].startswith("print(choice_.details())")
         table = [line for line in lines if line.startswith("  ")]
         # The winner and the numbers around it, in order.
-        assert table[0].split() == ["clusters", "modularity", "(1", "is", "best)"]
+        assert table[0].split() == ["clusters", "distinctness", "(1", "is", "best)"]
         assert [line.split()[0] for line in table[1:]] == ["3", "4", "5", "6", "7"]
         assert [line.endswith("<- chosen") for line in table[1:]] == [False, False, True, False, False]
         assert "modularity" not in str(choice)

@@ -90,9 +90,9 @@ class Choice:
     >>> choice
     3 clusters were chosen.
     <BLANKLINE>
-      clusters  modularity (1 is best)
-             2                    0.31
-             3                    0.52  <- chosen
+      clusters  distinctness (1 is best)
+             2                      0.31
+             3                      0.52  <- chosen
     <BLANKLINE>
     print(choice_.details()) lists every candidate with all its figures.
     >>> choice["n_clusters"].chosen["n_clusters"]

@@ -30,8 +30,8 @@ KINDS = {
 # Ordinary words for the figures of candidates; figures without words are left to the details.
 WORDS = {
     "n_clusters": "clusters",
-    "relative_modularity": "modularity (1 is best)",
-    "modularity": "modularity (1 is best)",
+    "relative_modularity": "distinctness (1 is best)",
+    "modularity": "distinctness (1 is best)",
     "agreement": "agreement (1 is best)",
     "nats_per_row": "description length (less is better)",
     "cluster_dims": "dimensions",
