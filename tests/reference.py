@@ -267,7 +267,9 @@ def separation(P: Array, many_parts: list[Array], labels: Array, n_clusters: int
     logs = []
     for parts in many_parts:
         W = part_weights(P, parts, parts.max() + 1)
-        logs.append(np.log(cut_join(W, majority(parts, labels, n_clusters)) + 0.005))
+        groups = majority(parts, labels, n_clusters)
+        seen = set(groups.tolist()) == set(range(n_clusters))
+        logs.append(np.log((cut_join(W, groups) if seen else 1.0) + 0.005))
     entropy = 0.0
     for k in range(n_clusters):
         share = np.mean(labels == k)

@@ -137,7 +137,16 @@ def cut_join(graph: PartGraph, groups: Indices) -> NDArray[np.float64]:
 
 def separation(graphs: list[PartGraph], labels: Labels, n_clusters: int) -> NDArray[np.float64]:
     """J (...) of labels (..., n) of the rows that the graphs were made from."""
-    found = [np.log(cut_join(graph, graph.groups_of(labels, n_clusters)) + WEAK_JOIN) for graph in graphs]
+    found = [np.log(_seen_join(graph, graph.groups_of(labels, n_clusters), n_clusters) + WEAK_JOIN) for graph in graphs]
     sizes = np.stack([(labels == k).mean(axis=-1) for k in range(n_clusters)])
     entropy = -(sizes * np.log(np.where(sizes > 0, sizes, 1))).sum(axis=0)
     return EVENNESS * n_clusters * entropy - np.mean(found, axis=0)
+
+
+def _seen_join(graph: PartGraph, groups: Indices, n_clusters: int) -> NDArray[np.float64]:
+    """The mean join r (...) over the cut of groups (..., M); one, as inside a cluster, if a cluster has no part.
+
+    Its rows are spread over parts of other clusters, so that the graph does not show whether they are separate.
+    """
+    all_seen = np.stack([(groups == k).any(axis=-1) for k in range(n_clusters)]).all(axis=0)
+    return np.where(all_seen, cut_join(graph, groups), 1.0)
