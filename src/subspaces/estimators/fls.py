@@ -98,7 +98,7 @@ class FLS(ShareClusterer):
     n_draws : int or "auto", default="auto"
         Number of landmark sets; if clusters are whole flats, one is used. The landmarks of several sets describe rows
         together, which takes as many times longer; `flats_` and `transform` are those of the set that comes nearest to
-        the labels of all. "auto" is 1, or 4 if halves of the landmarks disagree or clusters may differ in size, unless
+        the labels of all. "auto" is 1, or 6 if halves of the landmarks disagree or clusters may differ in size, unless
         every row is a landmark; these sets are of linear flats of the middle dimension, which fit into smaller
         clusters.
     detect_outliers : bool or float, default=False
