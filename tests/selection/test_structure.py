@@ -13,6 +13,7 @@ from subspaces.flats.description import measure, shortest_code
 from subspaces.metrics import clustering_accuracy
 from subspaces.paper.reproduce import data as paper_data
 from subspaces.paper.reproduce.robustness import curves
+from subspaces.rows.preparation import RowOptions, prepare
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
     clearly_longer,
@@ -234,20 +235,22 @@ class TestCoding:
 
     def test_share_of_the_shortening(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
-        code, one = code_of(X, y), code_of(X, np.zeros(200, int)).length
+        code, single = code_of(X, y), code_of(X, np.zeros(200, int))
+        one = single.length
         assert shortening(code, one, code.length) == 1
         assert shortening(code, one, one - 2 * (one - code.length)) == pytest.approx(0.5)
         assert shortening(code, code.length - 1, code.length - 5) == 0
         enough = one - (one - code.length) / FLAT_SHARE
-        assert is_described(code, one, enough + 1)
-        assert not is_described(code, one, enough - 1)
+        assert is_described(code, single, enough + 1)
+        assert not is_described(code, single, enough - 1)
 
     def test_a_tiny_cluster_is_not_sound(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
         assert is_sound(code_of(X, y))
         assert not is_sound(code_of(X, np.where(np.arange(200) < SMALL_CLUSTER * 200 / 3 - 1, 2, y)))
         assert not is_sound(code_of(X, 2 * y))
-        assert not is_described(code_of(X, 2 * y), 1e9, code_of(X, 2 * y).length)
+        single = code_of(X, np.zeros(200, int))
+        assert not is_described(code_of(X, 2 * y), single, code_of(X, 2 * y).length)
 
     def test_longer_by_more_than_chance(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
@@ -271,7 +274,8 @@ class TestWholeFlats:
     def found(self, X, y, sample=None):
         sample = np.arange(len(X)) if sample is None else sample
         k = int(y.max()) + 1
-        return prefer_whole_flats(clustering_of(X, spoiled(y, k), k), X, sample, np.random.RandomState(0))
+        rows = prepare(X, RowOptions(center=False, max_columns=None))
+        return prefer_whole_flats(clustering_of(X, spoiled(y, k), k), rows, sample, np.random.RandomState(0))
 
     def test_flat_clusters_get_the_labels_of_flats(self):
         X, y = make_subspaces((2, 3), 8, points_per_subspace=150, outliers=0, random_state=0)

@@ -431,7 +431,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
     found = replace(cut(psi, spectrum, rows, setting.cut, rng), unit=landmarks.flats.unit)
     # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).
-    return prefer_whole_flats(found, prepared.rows, setting.flat_sample, rng) if setting.whole_flats else found
+    return prefer_whole_flats(found, prepared, setting.flat_sample, rng) if setting.whole_flats else found
 
 
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:

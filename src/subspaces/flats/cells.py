@@ -38,6 +38,12 @@ class Space:
     affine: bool
     low: int  # smallest and largest dimension of flats
     high: int
+    grain: float = 0.0  # standard deviation per column by which values are rounded, before division by the unit
+
+    @property
+    def floor(self) -> float:
+        """Least variance in any direction."""
+        return max(RESOLUTION, self.grain / self.unit) ** 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,9 +305,10 @@ def cells_of_moments(space: Space, sizes: Indices, centers: Floats, covariances:
     with one_thread():
         values, vectors = np.linalg.eigh(covariances)
     variances = np.maximum(values[:, ::-1], 0)
-    lengths, overheads, noises = dim_lengths(variances, sizes, _reaches(space, centers), low=space.low, high=space.high)
+    reach = _reaches(space, centers)
+    lengths, overheads, noises = dim_lengths(variances, sizes, reach, low=space.low, high=space.high, floor=space.floor)
     counts = space.low + lengths[:, space.low :].argmin(axis=1)
-    variances = np.maximum(variances, RESOLUTION**2)
+    variances = np.maximum(variances, space.floor)
     return Cells(sizes, centers, vectors[:, :, ::-1], variances, counts, lengths, overheads, noises)
 
 
@@ -335,7 +342,7 @@ class Moments:
         with one_thread():
             variances = np.maximum(np.linalg.eigvalsh(self.covariances)[:, ::-1], 0)
         reach = _reaches(space, self.centers)
-        found = dim_lengths(variances, self.sizes, reach, low=space.low, high=space.high)[0]
+        found = dim_lengths(variances, self.sizes, reach, low=space.low, high=space.high, floor=space.floor)[0]
         return np.asarray(found[:, space.low :].min(axis=1))
 
 
@@ -360,7 +367,13 @@ def cluster_dim(lengths: Floats, n_columns: int) -> Indices:
 
 
 def dim_lengths(
-    variances: Floats, size: Indices | int, reach: Floats | float | None, *, low: int = 0, high: int | None = None
+    variances: Floats,
+    size: Indices | int,
+    reach: Floats | float | None,
+    *,
+    low: int = 0,
+    high: int | None = None,
+    floor: float = RESOLUTION**2,
 ) -> tuple[Floats, Floats, Floats]:
     """Lengths of clusters of `size` (...) rows with flats of 0, 1, ..., `high` dimensions.
 
@@ -369,6 +382,7 @@ def dim_lengths(
     the noise. A parameter costs half the logarithm of the squared ratio of its range to its standard error. The angle
     between directions i and j has the standard error sqrt(v_i v_j / (size (v_i - v_j)^2)) with the variances v (Minka,
     2000), which are equal for all directions of noise. The range of the centre is about that of the rows, `reach`.
+    No variance is less than `floor`.
     """
     p, affine = variances.shape[-1], reach is not None
     sizes = np.asarray(size)[..., None]
@@ -378,8 +392,8 @@ def dim_lengths(
     # A flat passes through this many rows exactly, so they carry no information about noise.
     freedom = (sizes - dims - affine) * (p - dims)
     noise = np.where(freedom > 0, squares / np.maximum(freedom, 1), 1.0)
-    noise = np.maximum(noise, RESOLUTION**2)
-    some = np.maximum(some, RESOLUTION**2)
+    noise = np.maximum(noise, floor)
+    some = np.maximum(some, floor)
     logs, log_noise = np.log(some), np.log(noise)
     rows = sizes * ((p - dims) * log_noise + _sums(logs) + dims + p * LOG_2PI) / 2 + squares / (2 * noise)
     # Angles of each direction with those before it, and with the noise beside all of them.

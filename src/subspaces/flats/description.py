@@ -99,8 +99,12 @@ def describe(x: Array, labels: Labels, n_clusters: int, *, affine: bool, max_dim
     )
 
 
-def measure(x: Array, *, affine: bool, max_dim: int | None = None) -> Space:
-    """The rows of `x` (n, p) centred and divided by their unit; if fewer than columns, in coordinates of their span."""
+def measure(x: Array, *, affine: bool, max_dim: int | None = None, grain: float = 0.0) -> Space:
+    """The rows of `x` (n, p) centred and divided by their unit; if fewer than columns, in coordinates of their span.
+
+    If values are rounded, `grain` is the standard deviation per column of that: a finer description would encode the
+    grid and not the clusters.
+    """
     rows = x.astype(np.float64)
     center = spatial_medians(rows, np.array([len(rows)]))[0] if affine else np.zeros(rows.shape[1])
     rows = rows - center
@@ -114,7 +118,8 @@ def measure(x: Array, *, affine: bool, max_dim: int | None = None) -> Space:
     # The median, because outliers may be far; the mean if most rows are at the centre.
     unit = float(np.sqrt((middle(squares) or squares.mean()) / p)) or 1.0
     low = 0 if affine else min(1, p - 1)
-    return Space(rows / unit, center, unit, affine, low, max(low, p - 1 if max_dim is None else min(max_dim, p - 1)))
+    high = max(low, p - 1 if max_dim is None else min(max_dim, p - 1))
+    return Space(rows / unit, center, unit, affine, low, high, grain)
 
 
 def shortest_code(space: Space, labels: Labels | Indices, n_clusters: int, *, free: bool) -> Code:

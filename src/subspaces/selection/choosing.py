@@ -110,6 +110,7 @@ def _choose_n_clusters(rows: PreparedRows, asked: Asked, rng: np.random.RandomSt
         affine=True if is_auto(asked.affine) else bool(asked.affine),
         max_dim=unless_auto(asked.subspace_dim),
         rng=rng,
+        grain=rows.grain,
     )
     if not decision.chosen["flat"] and most > 1:
         decision = decide_by_graph(rows, most, flat_settings(rows, asked, most), rng, flats=decision)

@@ -36,15 +36,25 @@ def is_low_dimensional(code: Code) -> bool:
     return code.space.rows.shape[1] <= FEW_COLUMNS or spread(code) <= MAX_DIM_SHARE
 
 
-def is_described(code: Code, one: float, least: float) -> bool:
+def is_described(code: Code, one: Code, least: float) -> bool:
     """Whether flats describe the rows: few directions, and most of the shortening that any number of flats reaches.
 
-    `one` and `least` are the lengths with one flat and with the best number. If no number is better than one, flats
-    must have directions: there are fewer clusters than asked for, or too few rows to see more.
+    `one` is the code of one flat, `least` the length with the best number. If no number is better than one, flats must
+    have directions: there are fewer clusters than asked for, or too few rows to see more. Blobs must be clearly better
+    than one, and larger than the background, which is as round as they are: it may have the rows of a cluster.
     """
     if not is_sound(code) or not is_low_dimensional(code):
         return False
-    return shortening(code, one, least) >= FLAT_SHARE or (one <= least and mean_dim(code) >= 1)
+    if one.length <= least:
+        return mean_dim(code) >= 1
+    is_short = shortening(code, one.length, least) >= FLAT_SHARE
+    return is_short and (mean_dim(code) >= 1 or (clearly_longer(one, code) and not _has_cluster_outside(code)))
+
+
+def _has_cluster_outside(code: Code) -> bool:
+    """Whether the background has at least as many rows as the smallest cluster."""
+    sizes = np.bincount(code.chosen, minlength=len(code.cells) + 1)
+    return bool(sizes[-1] >= sizes[:-1].min())
 
 
 def is_sound(code: Code) -> bool:

@@ -38,17 +38,18 @@ def decide_n_clusters(
     affine: bool,
     rng: np.random.RandomState,
     max_dim: int | None = None,
+    grain: float = 0.0,
 ) -> Decision:
     """The fewest clusters, 1 to `max_clusters`, whose description of the rows of `x` (n, p) is about the shortest.
 
-    Flats have at most `max_dim` dimensions.
+    Flats have at most `max_dim` dimensions; `grain` is as in `measure`.
     """
     # Copies of a row are not independent evidence.
     sample = rows_to_fit(sample_rows(x, FLAT_ROWS, rng), 1)
     sample = sample @ code_directions(sample, affine=affine)
     # Single rows are described well by clusters of their own.
     most = min(max_clusters, max(1, len(sample) // 2))
-    codes = codes_by_count(sample, most, affine=affine, rng=rng, max_dim=max_dim)
+    codes = codes_by_count(sample, most, affine=affine, rng=rng, max_dim=max_dim, grain=grain)
     lengths = ", ".join(f"{codes[k].length:.0f} for {k}" for k in sorted(codes))
     progress.note(f"description length in nats by number of clusters: {lengths}")
     return _decision([codes[k] for k in sorted(codes)])
@@ -64,14 +65,15 @@ def codes_by_count(
     min_clusters: int = 2,
     n_clusters: int | None = None,
     local: Sequence[LocalFlats] | None = None,
+    grain: float = 0.0,
 ) -> dict[int, Code]:
     """The shortest codes found for the rows of `sample` (n, p): with 1 cluster, and `min_clusters` to `max_clusters`.
 
     Starting from `max_clusters` local flats of several dimensions, and from k-means, clusters are joined one after
     another. Then the best codes of all the numbers of clusters met on the way are shortened together; for `n_clusters`
-    those of all starts are. `local` are candidates for the flats, if known.
+    those of all starts are. `local` are candidates for the flats, if known; `grain` is as in `measure`.
     """
-    space = measure(sample, affine=affine, max_dim=max_dim)
+    space = measure(sample, affine=affine, max_dim=max_dim, grain=grain)
     count = min(max_clusters, len(sample))
     starts = []
     if count > 1:
@@ -224,5 +226,5 @@ def _evidence(code: Code, one: Code, shortest: Code) -> dict[str, Any]:
         "standard_error": standard_error(code.row_lengths - shortest.row_lengths),
         "cluster_dims": [cell.dim for cell in cells],
         "outliers": 1 - sum(cell.size for cell in cells) / n,
-        "flat": len(cells) < 2 or is_described(code, one.length, shortest.length),
+        "flat": len(cells) < 2 or is_described(code, one, shortest.length),
     }

@@ -20,6 +20,7 @@ from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
+from subspaces.rows.preparation import PreparedRows
 from subspaces.selection.clustering import Clustering, with_numbers
 from subspaces.selection.coding import (
     code_directions,
@@ -72,11 +73,16 @@ class Structure:
         return coded_clusters(self.code, self.directions)
 
 
-def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: np.random.RandomState) -> Structure:
-    """What `n_clusters` clusters of rows (m, q) are, searched from labels `given`, each (m,), and from others."""
+def find_structure(
+    rows: Array, given: Sequence[Labels], n_clusters: int, rng: np.random.RandomState, *, grain: float = 0.0
+) -> Structure:
+    """What `n_clusters` clusters of rows (m, q) are, searched from labels `given`, each (m,), and from others.
+
+    `grain` is as in `measure`.
+    """
     directions = code_directions(rows)
     columns = rows @ directions
-    space = measure(columns, affine=True)
+    space = measure(columns, affine=True, grain=grain)
     tried = [*(np.asarray(start, np.intp) for start in given), *_kmeans_starts(columns, n_clusters, rng)]
     # The graph, k-means and K-flats; blobs are compared among these.
     n_plain = len(tried) + 1
@@ -96,7 +102,14 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
     if local and min(map(spread, codes)) <= 1:
         most, fewest = n_clusters + MORE_FLATS, n_clusters - 1
         others = codes_by_count(
-            columns, most, affine=True, rng=rng, min_clusters=fewest, n_clusters=n_clusters, local=local
+            columns,
+            most,
+            affine=True,
+            rng=rng,
+            min_clusters=fewest,
+            n_clusters=n_clusters,
+            local=local,
+            grain=grain,
         )
         codes += [others.pop(n_clusters)] if n_clusters in others else []
         splits = _split_starts(others[fewest], columns, dims[-1], rng) if fewest > 1 and fewest in others else []
@@ -113,7 +126,7 @@ def find_structure(rows: Array, given: Sequence[Labels], n_clusters: int, rng: n
         codes += [code for code in shortest_codes(space, starts, n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
-    if is_described(codes[0], one.length, least):
+    if is_described(codes[0], one, least):
         kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
     # Joined and split flats cut blobs in odd ways, of which only the shortest may be better than those found at once.
     even = [codes[0], *(code for code in plain if is_sound(code))]
@@ -131,7 +144,8 @@ def refit(structure: Structure, rows: Array, labels: Indices, rng: np.random.Ran
     if len(rows) < columns.shape[1]:
         return structure.clusters
     starts = [labels, *_kmeans_starts(columns, n_clusters, rng)]
-    codes = shortest_codes(measure(columns, affine=True), starts, n_clusters)
+    space = measure(columns, affine=True, grain=structure.code.space.grain)
+    codes = shortest_codes(space, starts, n_clusters)
     sound = [code for code in codes if is_sound(code)] or codes
     code = most_even(sound) if structure.kind == BLOBS else min(sound, key=_length)
     return coded_clusters(code, structure.directions)
@@ -220,14 +234,18 @@ def _length_of_rows(code: Code) -> float:
     return float(code.row_lengths.sum())
 
 
-def prefer_whole_flats(found: Clustering, rows: Array, sample: Indices, rng: np.random.RandomState) -> Clustering:
-    """`found` with its structure, and with one flat for each cluster unless clusters of rows (n, q) are bent.
+def prefer_whole_flats(
+    found: Clustering, prepared: PreparedRows, sample: Indices, rng: np.random.RandomState
+) -> Clustering:
+    """`found` with its structure, and with one flat for each cluster unless clusters are bent.
 
-    The rows are not scaled; flats are compared on those at `sample` (m,).
+    Flats are compared on the prepared rows at `sample` (m,).
     """
+    rows = prepared.rows
     assert found.choice is not None
     other = found.choice.other_labels(found.psi[sample], found.spectrum)
-    structure = find_structure(rows[sample], [found.labels[sample], other], found.partition.n_clusters, rng)
+    starts, k = [found.labels[sample], other], found.partition.n_clusters
+    structure = find_structure(rows[sample], starts, k, rng, grain=prepared.grain)
     progress.note(f"{structure.kind} clusters: K flats reach {structure.share:.2f} of the shortening by any number")
     found = replace(found, structure=structure)
     return found if structure.kind == BENT else with_flats(found, structure.clusters, rows)
