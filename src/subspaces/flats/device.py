@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, lowest, namespace
+from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, lowest, memory_of, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.flats import Flats
 
-# Devices work best on large blocks; the products of a block take about this many bytes. Does not change results.
-DEVICE_BYTES = 2**30
+# Devices work best on large blocks; the products of a block take about this many bytes, or the memory of the device
+# divided by this number if that is less. Does not change results.
+DEVICE_BYTES = 2**32
+DEVICE_SHARE = 16
 
 
 class DeviceFlats:
@@ -75,7 +77,8 @@ class DeviceFlats:
 
     def blocks(self, x: Array) -> Iterator[Array]:
         """Rows (n, p) in blocks whose products fit into memory."""
-        n_tables = 2 if has_fused_kernel(x) else 2 * (self.dim + 2)
-        row_bytes = n_tables * self.count * namespace(x).finfo(x.dtype).bits // 8
-        for rows in row_blocks(x.shape[0], row_bytes, budget=DEVICE_BYTES):
+        row_bytes = 2 * (self.dim + 2) * self.count * namespace(x).finfo(x.dtype).bits // 8
+        if has_fused_kernel(x):
+            row_bytes = self._fused(x).row_bytes
+        for rows in row_blocks(x.shape[0], row_bytes, budget=min(DEVICE_BYTES, memory_of(x) // DEVICE_SHARE)):
             yield x[rows, :]

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, like, namespace, sums_at
+from subspaces._core.arrays import Array, fixed, has_kernels, namespace, sums_at
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class SparseRows:
         """Products (n, ...) with a NumPy `table` (D, ...), where the rows are."""
         xp = namespace(self.weights)
         n, r = self.weights.shape
-        entries = xp.take(like(table, self.weights), xp.reshape(self.index, (-1,)), axis=0)
+        entries = xp.take(fixed(table, self.weights), xp.reshape(self.index, (-1,)), axis=0)
         chosen = xp.reshape(entries, (n, r, -1))
         found = xp.sum(chosen * self.weights[:, :, None], axis=1)
         return found[:, 0] if table.ndim == 1 else found
@@ -43,6 +43,10 @@ class SparseRows:
         """Sum (D,) of the rows and of their outer products (D, D), in float64."""
         xp = namespace(self.weights)
         size = self.n_columns
+        if has_kernels(self.weights):
+            from subspaces.spectral.triton import sparse_sums
+
+            return sparse_sums(self.index, self.weights, self.counts, size)
         counted = self.weights if self.counts is None else self.weights * self.counts[:, None]
         total = sums_at(xp.reshape(self.index, (-1,)), xp.reshape(counted, (-1,)), size)
         wide = xp.astype(self.index, xp.int64)

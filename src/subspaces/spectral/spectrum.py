@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, inverse, is_host, like, namespace, with_fixed_signs
+from subspaces._core.arrays import Array, fixed, inverse, is_host, namespace, with_fixed_signs
 from subspaces._core.threads import one_thread
 from subspaces.spectral.block_iteration import block_lanczos
 from subspaces.spectral.sparse import SparseRows
@@ -227,7 +227,7 @@ def product(psi: AnyPsi, table: NDArray[Any]) -> Array:
         return psi @ table
     if isinstance(psi, csr_matrix) or is_host(psi):
         return np.asarray(psi @ table.astype(psi.dtype, copy=False))
-    return psi @ like(table, psi)
+    return psi @ fixed(table, psi)
 
 
 def added(sums: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
