@@ -115,17 +115,19 @@ def like(values: NDArray[Any], x: Array) -> Array:
 _COPIES: dict[tuple[Any, ...], tuple[weakref.ref[Any], Any]] = {}
 
 
-def fixed(values: NDArray[Any], x: Array) -> Array:
+def fixed(values: NDArray[Any], x: Array, *, own_dtype: bool = False) -> Array:
     """`like` for `values` that never change, such as those of a fitted model: copied once to each device.
 
-    The copy lives as long as `values`. A copy in every block would wait for all work of the device each time.
+    The copy lives as long as `values`. A copy in every block would wait for all work of the device each time. If
+    `own_dtype`, they keep their dtype.
     """
     if is_host(x):
-        return values.astype(x.dtype, copy=False)
-    key = (id(values), namespace(x).__name__, str(device(x)), str(x.dtype))
+        return values if own_dtype else values.astype(x.dtype, copy=False)
+    key = (id(values), namespace(x).__name__, str(device(x)), str(values.dtype if own_dtype else x.dtype))
     known = _COPIES.get(key)
     if known is None or known[0]() is not values:
-        known = _COPIES[key] = (weakref.ref(values, partial(_forget, _COPIES, key)), like(values, x))
+        copied = follow(values, x) if own_dtype else like(values, x)
+        known = _COPIES[key] = (weakref.ref(values, partial(_forget, _COPIES, key)), copied)
     return known[1]
 
 
@@ -211,6 +213,18 @@ def largest_entry(x: Any) -> float:
         # One pass, and one number to wait for.
         return float(xp.linalg.vector_norm(x, ord=float("inf")))
     return max(float(xp.max(x)), -float(xp.min(x)))
+
+
+def has_own_memory(x: Any) -> bool:
+    """Whether `x` is an array in the memory of a device, not in that of the host."""
+    return is_device_array(x) and "cpu" not in str(device(x)).lower()
+
+
+def smallest_in_order(table: Any, count: int) -> Any:
+    """Columns (n, count) of the `count` smallest entries of each row of `table` (n, m), ascending."""
+    if hasattr(table, "topk"):
+        return table.topk(count, dim=1, largest=False, sorted=True).indices
+    return namespace(table).argsort(table, axis=1)[:, :count]
 
 
 def lowest(table: Array, count: int) -> tuple[Array, Any]:

@@ -8,8 +8,19 @@ from functools import cached_property
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Constants, Indices, Labels, concatenate, is_host, memory_of, namespace
+from subspaces._core.arrays import (
+    Array,
+    Constants,
+    Indices,
+    Labels,
+    concatenate,
+    is_host,
+    memory_of,
+    namespace,
+    to_host,
+)
 from subspaces._core.blocks import row_blocks
+from subspaces._core.offload import on_device
 from subspaces.flats.cells import Cell
 from subspaces.flats.description import Code
 
@@ -43,6 +54,9 @@ class CodedClusters:
         """Nats (n, K) of each row (n, q) in each cluster, label included."""
         if not is_host(rows):
             return self._device_lengths(rows)
+        moved = on_device(rows, rows.size * len(self.cells))
+        if moved is not None:
+            return to_host(self._device_lengths(moved))
         blocks = row_blocks(len(rows), 8 * (rows.shape[1] + 4 * len(self.center)))
         return concatenate([self._lengths(rows[block]) for block in blocks])
 

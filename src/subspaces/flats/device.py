@@ -25,13 +25,18 @@ class DeviceFlats:
         self.linear = flats.dim > 0 and flats.is_linear
         # As in `distances.distances_to`: near the origin distances lose no digits, and a centre moved along its flat to
         # the point nearest to the origin is orthogonal to the basis.
-        wide = Flats(flats.centers.astype(np.float64), flats.bases.astype(np.float64))
-        origin = np.zeros(flats.centers.shape[1]) if self.linear else np.median(wide.centers, axis=0)
-        centers = wide.centers - origin
-        centers = centers - np.einsum("mpd,md->mp", wide.bases, np.einsum("mpd,mp->md", wide.bases, centers))
-        slices = [wide.bases[:, :, k] for k in range(self.dim)]
-        stacked = np.concatenate(slices if self.linear else [*slices, -2 * centers]).T
-        self._constants = Constants(np.ascontiguousarray(stacked), origin, np.einsum("mp,mp->m", centers, centers))
+        stacked = flats.bases.transpose(1, 2, 0).reshape(flats.bases.shape[1], -1)
+        origin = np.zeros(flats.centers.shape[1])
+        offsets = np.zeros(self.count)
+        if not self.linear:
+            bases = flats.bases.astype(np.float64)
+            origin = np.median(flats.centers.astype(np.float64), axis=0)
+            centers = flats.centers - origin
+            along = np.matmul(centers[:, None, :], bases)
+            centers = centers - np.matmul(bases, along.transpose(0, 2, 1))[:, :, 0]
+            stacked = np.concatenate([stacked, -2 * centers.T], axis=1)
+            offsets = np.einsum("mp,mp->m", centers, centers)
+        self._constants = Constants(np.ascontiguousarray(stacked), origin, offsets)
         self._split: dict[str, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import triton.language as tl
 # Rows and flats of a tile, warps and stages of the kernel of distances. Speed only.
 ROW_TILE, FLAT_TILE, WARPS, STAGES = 128, 128, 8, 2
 # Flats whose smallest distance is found first, and rows for which one program finds the nearest flats. Speed only.
-GROUP, FEW_ROWS = 32, 8
+GROUP, FEW_ROWS = 32, 4
 # Up to this many nearest flats are found in groups. Speed only.
 MOST_NEAREST = 32
 # Columns start at multiples of this, for wide loads.
@@ -155,7 +155,7 @@ class SplitFlats:
             _few_smallest[(triton.cdiv(len(rows), FEW_ROWS),)](
                 table, minima, values, index, len(rows), self.count, self.stride,
                 few, triton.next_power_of_2(few), triton.next_power_of_2(self.stride // GROUP), GROUP, FEW_ROWS,
-                num_warps=4,
+                num_warps=1,
             )  # fmt: skip
         return values, index
 

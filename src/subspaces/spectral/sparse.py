@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, fixed, has_kernels, namespace, sums_at
+from subspaces._core.offload import on_device
+
+# An entry of psi takes as long as this many multiplications of a product. Speed only.
+ENTRY_WORK = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,3 +60,20 @@ class SparseRows:
         products = counted[:, :, None] * self.weights[:, None, :]
         gram = sums_at(xp.reshape(cells, (-1,)), xp.reshape(products, (-1,)), size * size)
         return total, xp.reshape(gram, (size, size))
+
+
+def sparse_on_device(psi: csr_matrix, n_products: int) -> SparseRows | None:
+    """psi (n, D) on the device in use, for products with `n_products` columns; None to stay on the host.
+
+    Its rows have the same number of entries, and it never changes.
+    """
+    n, size = psi.shape
+    r = psi.nnz // max(1, n)
+    if not r or r * n != psi.nnz or (np.diff(psi.indptr) != r).any():
+        return None
+    work = ENTRY_WORK * psi.nnz * n_products
+    index, weights = on_device(psi.indices, work), on_device(psi.data, work)
+    if index is None or weights is None:
+        return None
+    xp = namespace(weights)
+    return SparseRows(xp.astype(xp.reshape(index, (n, r)), xp.int64), xp.reshape(weights, (n, r)), size)
