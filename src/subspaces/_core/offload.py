@@ -14,7 +14,7 @@ from typing import Any
 from subspaces._core.arrays import Array, fixed, has_own_memory
 
 # Products of fewer multiplications are faster on the host. Changes results within rounding.
-LEAST_WORK = 10**8
+LEAST_WORK = 2 * 10**7
 
 # An array on the device that is in use; None on the host.
 _PATTERN: ContextVar[Any] = ContextVar("pattern", default=None)

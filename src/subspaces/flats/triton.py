@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 
 # Rows and flats of a tile, warps and stages of the kernel of distances. Speed only.
-ROW_TILE, FLAT_TILE, WARPS, STAGES = 128, 128, 8, 2
+ROW_TILE, FLAT_TILE, WARPS, STAGES = 64, 128, 4, 2
 # Flats whose smallest distance is found first, and rows for which one program finds the nearest flats. Speed only.
 GROUP, FEW_ROWS = 32, 4
 # Up to this many nearest flats are found in groups. Speed only.
