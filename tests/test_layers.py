@@ -46,7 +46,7 @@ FRAMEWORKS = {
     "pyarrow", "torch", "triton", "zarr",
 }  # fmt: skip
 # Modules of kernels, which are themselves imported inside functions.
-KERNELS = {"flats/triton.py"}
+KERNELS = {"flats/triton.py", "spectral/triton.py"}
 
 
 @cache

@@ -1,8 +1,11 @@
 """Limits on BLAS threads hold inside `one_thread` and are removed afterwards."""
 
+import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from contextvars import ContextVar
 from types import SimpleNamespace
 
 import numpy as np
@@ -79,8 +82,91 @@ def test_every_item_is_processed_once_with_one_blas_thread(n_threads, monkeypatc
 
     _threads.in_threads(make, range(20))
     assert sorted(done) == [(item, True) for item in range(20)]
-    assert len(makers) == n_threads
+    # A thread that comes when all items are taken makes no function.
+    assert len(makers) == len(set(makers)) <= n_threads
     assert limits() == before
+
+
+class TestPool:
+    """Threads are kept between calls."""
+
+    @pytest.fixture(autouse=True)
+    def three_workers(self, monkeypatch):
+        monkeypatch.setattr(_threads, "n_threads", lambda: 1 if _threads._ONE_THREAD.depth else 3)
+
+    @staticmethod
+    def idents(count=3):
+        """The threads that take part in work that needs `count` at the same time."""
+        barrier, found = threading.Barrier(count), []
+
+        def work(_):
+            barrier.wait(30)
+            found.append(threading.get_ident())
+
+        _threads.in_threads(lambda: work, range(count))
+        return found
+
+    def test_threads_are_kept_and_the_caller_works_too(self):
+        every = [self.idents() for _ in range(200)]
+        assert all(len(set(each)) == 3 and threading.get_ident() in each for each in every)
+        # A thread that is about to become idle may be replaced by a new one, up to the limit.
+        assert len({ident for each in every for ident in each}) <= _threads.MOST_THREADS + 1
+
+    def test_workers_of_other_threads_do_not_wait_for_each_other(self):
+        """Two calls at the same time that need three threads each."""
+        with ThreadPoolExecutor(2) as pool:
+            found = [each.result(60) for each in [pool.submit(self.idents) for _ in range(2)]]
+        assert [len(set(each)) for each in found] == [3, 3]
+
+    def test_nested_calls_use_their_own_thread(self):
+        inner = []
+
+        def outer(_):
+            own = threading.get_ident()
+            _threads.in_threads(lambda: lambda _: inner.append(threading.get_ident() == own), range(4))
+
+        _threads.in_threads(lambda: outer, range(6))
+        assert inner == [True] * 24
+
+    def test_workers_see_the_context_of_the_caller(self):
+        variable = ContextVar("variable", default=0)
+        variable.set(7)
+        assert _threads.mapped(lambda _: variable.get(), range(50)) == [7] * 50
+
+    def test_an_error_waits_for_running_work(self):
+        """Arrays of the caller must not be written to after it has left."""
+        begun, ended = threading.Event(), []
+
+        def work(item):
+            if item == 0:
+                begun.wait(30)
+                raise KeyboardInterrupt
+            begun.set()
+            time.sleep(0.2)
+            ended.append(item)
+
+        with pytest.raises(KeyboardInterrupt):
+            _threads.in_threads(lambda: work, range(3))
+        before = len(ended)
+        assert before > 0
+        time.sleep(0.5)
+        assert len(ended) == before
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    def test_a_fork_starts_its_own_threads(self):
+        self.idents()
+        child = os.fork()
+        if not child:
+            os._exit(0 if len(set(self.idents())) == 3 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+    def test_the_caller_works_alone_if_threads_cannot_start(self, monkeypatch):
+        def refuse(*_):
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
+        assert _threads.mapped(lambda item: 2 * item, range(5)) == [0, 2, 4, 6, 8]
 
 
 def test_errors_in_threads_are_raised(monkeypatch):

@@ -5,7 +5,9 @@ Only this file refers to array libraries by name; all other code uses the array 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -109,6 +111,30 @@ def like(values: NDArray[Any], x: Array) -> Array:
     return namespace(x).asarray(_plain(values, x), dtype=x.dtype, device=device(x))
 
 
+# Copies of NumPy arrays on devices, by the identity of the array, library, device and dtype; see `fixed`.
+_COPIES: dict[tuple[Any, ...], tuple[weakref.ref[Any], Any]] = {}
+
+
+def fixed(values: NDArray[Any], x: Array, *, own_dtype: bool = False) -> Array:
+    """`like` for `values` that never change, such as those of a fitted model: copied once to each device.
+
+    The copy lives as long as `values`. A copy in every block would wait for all work of the device each time. If
+    `own_dtype`, they keep their dtype.
+    """
+    if is_host(x):
+        return values if own_dtype else values.astype(x.dtype, copy=False)
+    key = (id(values), namespace(x).__name__, str(device(x)), str(values.dtype if own_dtype else x.dtype))
+    known = _COPIES.get(key)
+    if known is None or known[0]() is not values:
+        copied = follow(values, x) if own_dtype else like(values, x)
+        known = _COPIES[key] = (weakref.ref(values, partial(_forget, _COPIES, key)), copied)
+    return known[1]
+
+
+def _forget(copies: dict[Any, Any], key: Any, _: Any) -> None:
+    copies.pop(key, None)
+
+
 def follow(result: NDArray[Any], x: Array) -> Any:
     """A NumPy `result` in the library and on the device of `x`; its dtype stays."""
     return result if is_host(x) else namespace(x).asarray(_plain(result, x), device=device(x))
@@ -162,10 +188,43 @@ class Constants:
 
 
 def has_fused_kernel(x: Any) -> bool:
-    """Whether the Triton kernel of distances can be used for rows `x` (n, p): single precision on CUDA."""
+    """Whether the Triton kernel of distances can be used for rows `x` (n, p)."""
+    return has_kernels(x) and x.shape[1] <= MAX_TILE_COLUMNS
+
+
+def has_kernels(x: Any) -> bool:
+    """Whether Triton kernels can be used for `x`: single precision on CUDA."""
     if not array_api_compat.is_torch_array(x) or not x.is_cuda or str(x.dtype) != "torch.float32":
         return False
-    return x.shape[1] <= MAX_TILE_COLUMNS and find_spec("triton") is not None
+    return find_spec("triton") is not None
+
+
+def memory_of(x: Any) -> int:
+    """Bytes of memory of the CUDA device of a torch tensor `x`; 16 GiB for all others."""
+    if not array_api_compat.is_torch_array(x) or not x.is_cuda:
+        return 2**34
+    return int(namespace(x).cuda.get_device_properties(x.device).total_memory)
+
+
+def largest_entry(x: Any) -> float:
+    """The largest absolute value of `x` (n, p), which has entries; not finite if one of them is not."""
+    xp = namespace(x)
+    if array_api_compat.is_torch_array(x):
+        # One pass, and one number to wait for.
+        return float(xp.linalg.vector_norm(x, ord=float("inf")))
+    return max(float(xp.max(x)), -float(xp.min(x)))
+
+
+def has_own_memory(x: Any) -> bool:
+    """Whether `x` is an array in the memory of a device, not in that of the host."""
+    return is_device_array(x) and "cpu" not in str(device(x)).lower()
+
+
+def smallest_in_order(table: Any, count: int) -> Any:
+    """Columns (n, count) of the `count` smallest entries of each row of `table` (n, m), ascending."""
+    if hasattr(table, "topk"):
+        return table.topk(count, dim=1, largest=False, sorted=True).indices
+    return namespace(table).argsort(table, axis=1)[:, :count]
 
 
 def lowest(table: Array, count: int) -> tuple[Array, Any]:

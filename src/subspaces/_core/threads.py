@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from functools import cache
@@ -18,6 +19,8 @@ from subspaces._core.errors import InputError, UserTypeError
 
 # Entries of rows up to which threads do not pay. Speed only.
 FEW_ENTRIES = 20_000
+# Threads that are kept, for all fits of the process. Speed only.
+MOST_THREADS = max(8, 2 * (os.cpu_count() or 1))
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -67,6 +70,15 @@ class _OneThread:
             with self._lock:
                 self._n_inside -= 1
                 self._restore()
+
+    @contextmanager
+    def joined(self) -> Iterator[None]:
+        """The same context in a thread that works for another one, which is inside meanwhile."""
+        self._own.depth = self.depth + 1
+        try:
+            yield
+        finally:
+            self._own.depth = self.depth - 1
 
     def replace_outside(self, change: Callable[[list[int]], list[int]]) -> None:
         """Change the numbers of threads that BLAS uses outside of these contexts."""
@@ -157,36 +169,79 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
     """Call a function on each of `items`, in as many Python threads as BLAS uses, with one BLAS thread each.
 
     Every thread calls `make()` to get its own function, which may reuse arrays. Results do not depend on the number of
-    threads. Inside `one_thread`, one thread is used.
+    threads. Inside `one_thread`, one thread is used. The calling thread works too, so that progress does not depend on
+    threads of the pool being free.
     """
-    todo = list(items)
-    if len(todo) == 1:
-        with one_thread():
-            make()(todo[0])
-        return
     queue: SimpleQueue[T] = SimpleQueue()
-    for item in todo:
+    for item in items:
         queue.put(item)
 
     def work() -> None:
-        with one_thread(), _emptied_on_error(queue):
-            function = make()
+        with _emptied_on_error(queue):
+            function = None
             while True:
                 try:
                     item = queue.get_nowait()
                 except Empty:
                     return
+                if function is None:
+                    function = make()
                 function(item)
 
-    n_workers = min(n_threads(), queue.qsize())
-    if n_workers < 2:
-        work()
-        return
-    with one_thread(), ThreadPoolExecutor(n_workers) as pool, _emptied_on_error(queue):
-        # Copies of the context, so that listeners of progress receive the events of workers.
-        futures = [pool.submit(copy_context().run, work) for _ in range(n_workers)]
-        for future in futures:
-            future.result()
+    n_helpers = min(n_threads(), queue.qsize()) - 1
+    helpers: list[Future[None]] = []
+    with one_thread(), _emptied_on_error(queue):
+        try:
+            _POOL.submit(work, n_helpers, helpers)
+            work()
+            for each in helpers:
+                # One that has not begun would find no items left.
+                if not each.cancel():
+                    each.result()
+        finally:
+            # The others use arrays of the caller.
+            wait([each for each in helpers if not each.cancel()])
+
+
+class _Pool:
+    """Threads that are started once and kept: starting them takes longer than many a small computation."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+        self._limited = threading.local()
+
+    def submit(self, work: Callable[[], None], count: int, futures: list[Future[None]]) -> None:
+        """Call `work` in up to `count` threads; the caller must be inside `one_thread` until the `futures` are done."""
+        if count < 1:
+            return
+        with self._lock:
+            if self._executor is None:
+                # Threads are started only if no other is idle.
+                self._executor = ThreadPoolExecutor(MOST_THREADS, "subspaces")
+            executor = self._executor
+        # At the exit of the interpreter, or if no more threads can be started, the caller works alone.
+        with suppress(RuntimeError):
+            for _ in range(count):
+                # A copy of the context, so that listeners of progress receive the events of workers.
+                futures.append(executor.submit(copy_context().run, self._work, work))
+
+    def _work(self, work: Callable[[], None]) -> None:
+        if not hasattr(self._limited, "once"):
+            # Some libraries have a limit per thread. It stays, because the threads of the pool need no other.
+            with one_thread():
+                self._limited.once = True
+        with _ONE_THREAD.joined():
+            work()
+
+    def forget(self) -> None:
+        """Start anew: the threads of a process do not exist in its forks."""
+        self.__init__()  # type: ignore[misc]
+
+
+_POOL = _Pool()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_POOL.forget)
 
 
 @contextmanager

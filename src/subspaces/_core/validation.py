@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from subspaces._core.arrays import Array, Labels, is_host, namespace
+from subspaces._core.arrays import Array, Labels, is_host, largest_entry, namespace
 from subspaces._core.errors import InputError, UserTypeError
 
 # Starts or draws that can be asked for: more would never end.
@@ -101,11 +101,10 @@ def largest_value(largest_number: float, n_columns: int) -> float:
 
 def check_range(rows: Array, *, are_all: bool = True) -> None:
     """Refuse rows whose squares overflow or, if these rows `are_all`, underflow: distances would be meaningless."""
-    xp = namespace(rows)
-    largest = max(float(xp.max(rows)), -float(xp.min(rows)))
+    largest = largest_entry(rows)
     if not largest < np.inf:
         raise InputError(NOT_FINITE)
-    number = xp.finfo(rows.dtype)
+    number = namespace(rows).finfo(rows.dtype)
     if are_all and 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise InputError(
             f"X has no value above {largest:.3g}, and their squares underflow {rows.dtype}: multiply X by a constant"

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
+from subspaces._core.offload import offloaded
 from subspaces._core.threads import threads_for
 from subspaces._core.validation import check_integer, check_option, check_share, is_auto, unless_auto, warn_if_empty
 from subspaces.estimators._base import ShareClusterer
@@ -307,7 +308,7 @@ class FLS(ShareClusterer):
         """
         with self._working():
             feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
-            with threads_for(feed.rows.size):
+            with threads_for(feed.rows.size), offloaded(feed.pattern):
                 prepared = prepare(feed.rows, self._row_options(feed), feed.moments)
                 setting = choose(prepared, self._asked(), feed.rng)
                 first = cluster(prepared, setting.landmarks, setting, feed)

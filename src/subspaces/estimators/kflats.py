@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from subspaces._core import progress
 from subspaces._core.arrays import Array
 from subspaces._core.errors import InputError
+from subspaces._core.offload import offloaded
 from subspaces._core.validation import MOST_REPEATS, check_integer, check_n_clusters, check_option, is_auto
 from subspaces.estimators._flats import FlatsClusterer, check_dim
 from subspaces.estimators._published import Published
@@ -146,13 +147,14 @@ class KFlats(Published, FlatsClusterer):
         """
         with self._working():
             feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
-            rows, used = self._prepared(feed.rows)
-            n_clusters, dim, choice = self._choose_size(rows, feed.rng)
-            progress.stage("flats of clusters", f"moving {n_clusters} flats of dimension {dim}")
-            starts = self._starts(rows, n_clusters, dim, feed)
-            fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
-            remedy = "look at subspace_dim and init"
-            fitted = self._fitted_flats(feed, rows, used, fit, choice, loss=self.loss, remedy=remedy)
+            with offloaded(feed.pattern):
+                rows, used = self._prepared(feed.rows)
+                n_clusters, dim, choice = self._choose_size(rows, feed.rng)
+                progress.stage("flats of clusters", f"moving {n_clusters} flats of dimension {dim}")
+                starts = self._starts(rows, n_clusters, dim, feed)
+                fit = best_kflats(rows, starts, affine=self.affine, loss=self.loss, max_iter=self.max_iter)
+                remedy = "look at subspace_dim and init"
+                fitted = self._fitted_flats(feed, rows, used, fit, choice, loss=self.loss, remedy=remedy)
         return self._keep(fitted)
 
     def _starts(self, rows: Array, n_clusters: int, dim: int, feed: Feed) -> list[Flats]:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array
+from subspaces._core.offload import offloaded
 from subspaces._core.validation import MOST_REPEATS, check_integer, check_n_clusters, check_option, is_auto
 from subspaces.estimators._flats import FlatsClusterer, check_dim
 from subspaces.estimators._published import Published
@@ -15,7 +16,7 @@ from subspaces.flats.candidates import candidate_flats, choose_flats, distance_t
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
-from subspaces.rows.feed import Rows, open_feed
+from subspaces.rows.feed import Feed, Rows, open_feed
 
 
 class LBF(Published, FlatsClusterer):
@@ -148,29 +149,34 @@ class LBF(Published, FlatsClusterer):
         """
         with self._working():
             feed = open_feed(self, X, self._check_parameters, sample_weight=sample_weight, min_features=2)
-            rows, used = self._prepared(feed.rows)
-            n_clusters, dim, choice = self._choose_size(rows, feed.rng)
-            count = CANDIDATES_PER_CLUSTER * n_clusters if is_auto(self.n_candidates) else int(self.n_candidates)
-            sizes = as_neighborhood(self.neighborhood)
-            candidates = candidate_flats(rows, count, dim, affine=self.affine, rng=feed.rng, neighborhood=sizes)
-            progress.stage("choosing flats", f"choosing {n_clusters} of {len(candidates):,} flats of dimension {dim}")
-            table = distance_table(rows, candidates, n_clusters, feed.rng)
-            flats = candidates[choose_flats(table, n_clusters, n_starts=self.n_init, rng=feed.rng).index]
-            if self.polish:
-                fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
-            else:
-                fit = assign_to_flats(rows, flats)
-            fitted = self._fitted_flats(
-                feed,
-                rows,
-                used,
-                fit,
-                choice,
-                loss="median",
-                remedy="look at subspace_dim and n_candidates",
-                n_candidates_=len(candidates),
-            )
+            with offloaded(feed.pattern):
+                fitted = self._fit_rows(feed)
         return self._keep(fitted)
+
+    def _fit_rows(self, feed: Feed) -> dict[str, Any]:
+        """All fitted attributes."""
+        rows, used = self._prepared(feed.rows)
+        n_clusters, dim, choice = self._choose_size(rows, feed.rng)
+        count = CANDIDATES_PER_CLUSTER * n_clusters if is_auto(self.n_candidates) else int(self.n_candidates)
+        sizes = as_neighborhood(self.neighborhood)
+        candidates = candidate_flats(rows, count, dim, affine=self.affine, rng=feed.rng, neighborhood=sizes)
+        progress.stage("choosing flats", f"choosing {n_clusters} of {len(candidates):,} flats of dimension {dim}")
+        table = distance_table(rows, candidates, n_clusters, feed.rng)
+        flats = candidates[choose_flats(table, n_clusters, n_starts=self.n_init, rng=feed.rng).index]
+        if self.polish:
+            fit = fit_kflats(rows, flats, affine=self.affine, max_iter=self.max_iter)
+        else:
+            fit = assign_to_flats(rows, flats)
+        return self._fitted_flats(
+            feed,
+            rows,
+            used,
+            fit,
+            choice,
+            loss="median",
+            remedy="look at subspace_dim and n_candidates",
+            n_candidates_=len(candidates),
+        )
 
     @staticmethod
     def _settings(n_clusters: int) -> dict[str, dict[str, Any]]:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, lowest, namespace
+from subspaces._core.arrays import Array, Constants, device, has_fused_kernel, lowest, memory_of, namespace
 from subspaces._core.blocks import row_blocks
 from subspaces.flats.flats import Flats
 
-# Devices work best on large blocks; the products of a block take about this many bytes. Does not change results.
-DEVICE_BYTES = 2**30
+# Devices work best on large blocks; the products of a block take about this many bytes, or the memory of the device
+# divided by this number if that is less. Does not change results.
+DEVICE_BYTES = 2**32
+DEVICE_SHARE = 16
 
 
 class DeviceFlats:
@@ -23,13 +25,18 @@ class DeviceFlats:
         self.linear = flats.dim > 0 and flats.is_linear
         # As in `distances.distances_to`: near the origin distances lose no digits, and a centre moved along its flat to
         # the point nearest to the origin is orthogonal to the basis.
-        wide = Flats(flats.centers.astype(np.float64), flats.bases.astype(np.float64))
-        origin = np.zeros(flats.centers.shape[1]) if self.linear else np.median(wide.centers, axis=0)
-        centers = wide.centers - origin
-        centers = centers - np.einsum("mpd,md->mp", wide.bases, np.einsum("mpd,mp->md", wide.bases, centers))
-        slices = [wide.bases[:, :, k] for k in range(self.dim)]
-        stacked = np.concatenate(slices if self.linear else [*slices, -2 * centers]).T
-        self._constants = Constants(np.ascontiguousarray(stacked), origin, np.einsum("mp,mp->m", centers, centers))
+        stacked = flats.bases.transpose(1, 2, 0).reshape(flats.bases.shape[1], -1)
+        origin = np.zeros(flats.centers.shape[1])
+        offsets = np.zeros(self.count)
+        if not self.linear:
+            bases = flats.bases.astype(np.float64)
+            origin = np.median(flats.centers.astype(np.float64), axis=0)
+            centers = flats.centers - origin
+            along = np.matmul(centers[:, None, :], bases)
+            centers = centers - np.matmul(bases, along.transpose(0, 2, 1))[:, :, 0]
+            stacked = np.concatenate([stacked, -2 * centers.T], axis=1)
+            offsets = np.einsum("mp,mp->m", centers, centers)
+        self._constants = Constants(np.ascontiguousarray(stacked), origin, offsets)
         self._split: dict[str, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -75,7 +82,8 @@ class DeviceFlats:
 
     def blocks(self, x: Array) -> Iterator[Array]:
         """Rows (n, p) in blocks whose products fit into memory."""
-        n_tables = 2 if has_fused_kernel(x) else 2 * (self.dim + 2)
-        row_bytes = n_tables * self.count * namespace(x).finfo(x.dtype).bits // 8
-        for rows in row_blocks(x.shape[0], row_bytes, budget=DEVICE_BYTES):
+        row_bytes = 2 * (self.dim + 2) * self.count * namespace(x).finfo(x.dtype).bits // 8
+        if has_fused_kernel(x):
+            row_bytes = self._fused(x).row_bytes
+        for rows in row_blocks(x.shape[0], row_bytes, budget=min(DEVICE_BYTES, memory_of(x) // DEVICE_SHARE)):
             yield x[rows, :]

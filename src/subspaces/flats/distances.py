@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Indices
+from subspaces._core.arrays import Array, Indices, to_host
 from subspaces._core.blocks import row_blocks
+from subspaces._core.offload import on_device
 from subspaces._core.smallest import in_order, smallest
 from subspaces._core.threads import in_threads
+from subspaces.flats.device import DeviceFlats
 from subspaces.flats.flats import Flats
 
 # Rows are multiplied by about this many vectors of flats at a time, so that the products of a few hundred rows, a good
@@ -131,6 +133,9 @@ def nearest(x: Array, flats: Flats, count: int) -> tuple[Indices, Array]:
     table is never in memory, and the work runs in as many threads as BLAS uses.
     """
     count = min(count, len(flats))
+    rows = on_device(x, x.size * len(flats) * (flats.dim + 1))
+    if rows is not None:
+        return tuple(map(to_host, DeviceFlats(flats).nearest(rows, count)[::-1]))  # type: ignore[return-value]
     index = np.empty((len(x), count), np.intp)
     distances = np.empty((len(x), count), x.dtype)
 

@@ -9,11 +9,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, Indices, Labels
+from subspaces._core.arrays import Array, Indices, Labels, follow, namespace, to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.numbering import number_clusters
+from subspaces._core.offload import on_device
 from subspaces._core.progress import advance
-from subspaces._core.threads import one_thread
+from subspaces._core.threads import mapped, one_thread
+from subspaces.flats.device import DeviceFlats
 from subspaces.flats.distances import distance_row_bytes, distances_to
 from subspaces.flats.fitting import principal_bases
 from subspaces.flats.flats import Flats
@@ -41,6 +43,9 @@ def assign_to_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit
 
     The energy is the sum of the distances for `loss="median"` and of their squares for `"squared"`.
     """
+    moved = on_device(x, x.size * len(flats) * (flats.dim + 1))
+    if moved is not None:
+        return _assign_on_device(moved, flats, loss)
     squared_distances = distances_to(flats)
     labels = np.empty(len(x), np.int32)
     squares = np.empty(len(x), x.dtype)
@@ -48,6 +53,16 @@ def assign_to_flats(x: Array, flats: Flats, *, loss: str = "median") -> FlatsFit
         table = squared_distances(x[rows])
         labels[rows] = table.argmin(axis=1)
         squares[rows] = table.min(axis=1)
+    return _flats_fit(flats, labels, squares, loss)
+
+
+def _assign_on_device(x: Array, flats: Flats, loss: str) -> FlatsFit:
+    """The same for rows (n, p) on a device."""
+    squares, labels = DeviceFlats(flats).nearest(x, 1)
+    return _flats_fit(flats, to_host(labels)[:, 0].astype(np.int32), to_host(squares)[:, 0], loss)
+
+
+def _flats_fit(flats: Flats, labels: Labels, squares: Array, loss: str) -> FlatsFit:
     distances = np.sqrt(squares)
     return FlatsFit(flats, labels, distances, float((squares if loss == "squared" else distances).sum(dtype=float)))
 
@@ -105,9 +120,14 @@ def _refit(x: Array, fit: FlatsFit, weights: NDArray[np.float64] | None, affine:
         own = sizes > 0
         centers[own], bases[own] = _weighted_flats(x[order], sizes[own], weights, order, dim, affine)
     else:
-        for k, members in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
-            if sizes[k]:
+        parts = np.split(order, np.cumsum(sizes)[:-1])
+        moved = on_device(x, x.size * p)
+        for k, members in enumerate(parts):
+            if len(members) and moved is None:
                 centers[k], bases[k] = _weighted_flat(x, members, weights, dim, affine)
+        if moved is not None:
+            own = sizes > 0
+            centers[own], bases[own] = _device_flats(moved, [each for each in parts if len(each)], weights, dim, affine)
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         size = max(dim + 1, len(x) // len(sizes))
@@ -160,6 +180,28 @@ def _weighted_flat(
     with one_thread():
         vectors = scipy.linalg.eigh(scatter, subset_by_index=[p - dim, p - 1])[1]
     return center.astype(x.dtype), vectors[:, ::-1].astype(x.dtype)
+
+
+def _device_flats(
+    x: Array, parts: Sequence[Indices], weights: NDArray[np.float64] | None, dim: int, affine: bool
+) -> tuple[Array, Array]:
+    """Centres (K, p) and bases (K, p, dim) of the flats of the rows at each of `parts` of `x` (n, p) on a device.
+
+    Only their eigenproblems are solved on the host, in threads.
+    """
+    xp = namespace(x)
+    sums = []
+    for members in parts:
+        own = np.ones(len(members)) if weights is None else weights[members] / weights[members].max()
+        shares = follow(own, x)
+        points = xp.astype(xp.take(x, follow(members, x), axis=0), xp.float64)
+        center = shares @ points / float(own.sum()) if affine else xp.zeros_like(points[0, :])
+        points = points - center
+        sums.append(xp.concat([center[None, :], (points * shares[:, None]).T @ points], axis=0))
+    found = to_host(xp.stack(sums))
+    vectors = np.stack(mapped(lambda scatter: np.linalg.eigh(scatter)[1], found[:, 1:]))
+    kind = np.dtype(str(x.dtype).rpartition(".")[2])
+    return found[:, 0].astype(kind), vectors[:, :, ::-1][:, :, :dim].astype(kind)
 
 
 def best_kflats(x: Array, starts: Sequence[Flats], *, affine: bool, loss: str, max_iter: int) -> FlatsFit:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from subspaces._core.arrays import Array, Indices
+from subspaces._core.arrays import Array, Indices, like, memory_of, namespace, smallest_in_order, to_host
 from subspaces._core.blocks import row_blocks
 from subspaces._core.copies import first_copies
+from subspaces._core.offload import on_device
 from subspaces._core.smallest import in_order, smallest
 from subspaces._core.threads import in_threads
 from subspaces._core.validation import check_integer, check_option
@@ -59,6 +60,9 @@ def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
     """Indices (m, count) of the rows of `x` (n, p) nearest to each centre (m, p), nearest first."""
     # Distances near the origin lose no digits.
     origin = np.median(centers, axis=0).astype(x.dtype)
+    rows = on_device(x, x.size * len(centers))
+    if rows is not None:
+        return _nearest_rows(rows, like(centers, rows), like(origin, rows), count)
     x, centers = x - origin, centers - origin
     # |x|^2 - 2 x.c as one product.
     columns = np.concatenate([x.T, np.einsum("np,np->n", x, x)[None]])
@@ -77,6 +81,17 @@ def nearest_rows(x: Array, centers: Array, count: int) -> Indices:
 
     in_threads(make, blocks)
     return result
+
+
+def _nearest_rows(x: Array, centers: Array, origin: Array, count: int) -> Indices:
+    """The same for rows on a device."""
+    xp = namespace(x)
+    x, centers = x - origin, centers - origin
+    squares, found = xp.sum(x * x, axis=1), []
+    for block in row_blocks(centers.shape[0], 4 * x.shape[0] * x.itemsize, budget=memory_of(x) // 16):
+        table = squares[None, :] - 2 * (centers[block, :] @ x.T)
+        found.append(to_host(smallest_in_order(table, count)))
+    return np.concatenate(found)
 
 
 def rows_to_fit(x: Array, dim: int) -> Array:

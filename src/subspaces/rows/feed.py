@@ -162,7 +162,7 @@ class SourceFeed(BlockFeed):
         self._source, self._options = source, source.options
         if source.options.device is not None:
             # Refuse a missing device before anything is read.
-            to_device(np.zeros((1, 1), np.float32), source.options.device)
+            self.pattern = to_device(np.zeros((1, 1), np.float32), source.options.device)
         self.n_columns, self.column_names, self.dtype = source.n_columns, source.column_names, source.dtype
         # The memory limit does not concern rows that are in memory already.
         self.memory_limit = np.inf if in_memory else source.options.memory_limit
@@ -308,7 +308,10 @@ class SourceFeed(BlockFeed):
         raise InputError(NO_ROWS)
 
     def _take(self, index: Indices) -> Array:
-        return to_host(self._source.take(index))
+        rows = self._source.take(index)
+        if is_device_array(rows):
+            self.pattern = rows[:1, :]
+        return to_host(rows)
 
 
 @dataclass(frozen=True, slots=True)

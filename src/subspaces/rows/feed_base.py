@@ -38,6 +38,7 @@ class Feed(ABC):
     is_sampled: bool  # whether there are more rows than `rows`
     columns: Columns
     moments: Moments | None = None  # of all rows, if `rows` is a sample
+    pattern: Any = None  # an array where the blocks are, if that is not NumPy; for `offloaded`
     copies: Indices | None = None  # (n_rows,), how often `rows` holds each row in turn; None if rows have no weights
     rng: np.random.RandomState  # for every random draw of the fit
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, Labels, is_host, like, unit_rows
+from subspaces._core.arrays import Array, Labels, fixed, is_host, unit_rows
 from subspaces._core.blocks import row_blocks
 from subspaces._core.numbering import numbered
 from subspaces._core.pca import WIDE_BYTES, n_used_directions, principal_directions, scatter
@@ -39,15 +39,15 @@ class RowPreparation:
 
     def _projected(self, x: Array) -> Array:
         """Rows (n, q) centred, divided by their scales and projected."""
-        rows = x - like(self.mean, x)
+        rows = x - fixed(self.mean, x)
         if self.scale is not None:
-            rows = rows / like(self.scale, x)
-        return rows if self.directions is None else rows @ like(self.directions, x)
+            rows = rows / fixed(self.scale, x)
+        return rows if self.directions is None else rows @ fixed(self.directions, x)
 
     def shaped(self, rows: Array) -> Array:
         """Centred and projected rows (n, q), whitened and scaled to unit norm."""
         if self.whitener is not None:
-            rows = rows @ like(self.whitener, rows)
+            rows = rows @ fixed(self.whitener, rows)
         return unit_rows(rows) if self.unit else rows
 
     @property

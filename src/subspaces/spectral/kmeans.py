@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
-from subspaces._core.arrays import Array, Indices, Labels, is_host, like, namespace
+from subspaces._core.arrays import Array, Indices, Labels, device, is_host, like, memory_of, namespace, to_host
 from subspaces._core.blocks import row_blocks
+from subspaces._core.offload import on_device
 from subspaces._core.threads import in_threads, one_thread
 from subspaces.spectral.thresholds import MANY_CENTERS, SEED_ROWS, SEED_ROWS_PER_CENTER
 
@@ -68,16 +70,14 @@ def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 
     loses all its rows is moved to the row farthest from its own centre.
     """
     p, k = x.shape[1], centers.shape[1]
-    columns = _columns(x)
-    wide = x.astype(np.float64, copy=False)
-    limit = tolerance * float(wide.var(axis=0).sum()) / max(1, p)
+    limit = tolerance * float(x.var(axis=0, dtype=np.float64).sum()) / max(1, p) if tolerance else 0.0
     points = centers.astype(x.dtype)
     active = np.arange(len(points))
-    sums_of = _cluster_sums(wide, k)
+    rows = on_device(x, x.size * centers.shape[0] * k)
+    step = _host_step(x, k) if rows is None else _device_step(rows)
     for _ in range(max_iter):
         before = points[active]
-        labels = _assign(columns, before)
-        sums, sizes = sums_of(labels)
+        labels, sums, sizes = step(before)
         moved = sums / np.maximum(sizes, 1)[:, :, None]
         for i in np.flatnonzero((sizes == 0).any(axis=1)):
             empty = np.flatnonzero(sizes[i] == 0)
@@ -89,6 +89,44 @@ def move_centers(x: Array, centers: Array, *, max_iter: int, tolerance: float = 
         if not len(active):
             break
     return points
+
+
+# A function of centres (starts, k, p) that returns labels (starts, n), and sums (starts, k, p), in float64, and sizes
+# (starts, k) of the rows of each cluster.
+Step: TypeAlias = Callable[[Array], tuple[Labels, Array, Indices]]
+
+
+def _host_step(x: Array, k: int) -> Step:
+    """The step for NumPy rows (n, p)."""
+    columns, sums_of = _columns(x), _cluster_sums(x.astype(np.float64, copy=False), k)
+
+    def step(centers: Array) -> tuple[Labels, Array, Indices]:
+        labels = _assign(columns, centers)
+        return labels, *sums_of(labels)
+
+    return step
+
+
+def _device_step(x: Any) -> Step:
+    """The same for rows (n, p) on a device."""
+    xp = namespace(x)
+    wide = xp.astype(x, xp.float64)
+
+    def one(centers: Array) -> tuple[Labels, Array, Indices]:
+        labels = nearest_centers(x, centers)
+        names = xp.arange(len(centers), dtype=labels.dtype, device=device(x))[:, None]
+        sums = xp.zeros((len(centers), x.shape[1]), dtype=xp.float64, device=device(x))
+        # Products give the same sums each time, unlike sums in parallel.
+        for rows in row_blocks(x.shape[0], 16 * len(centers), budget=memory_of(x) // 16):
+            sums = sums + xp.astype(names == labels[None, rows], xp.float64) @ wide[rows, :]
+        found = to_host(labels)
+        return found, to_host(sums), np.bincount(found, minlength=len(centers))
+
+    def step(centers: Array) -> tuple[Labels, Array, Indices]:
+        labels, sums, sizes = zip(*map(one, centers), strict=True)
+        return np.stack(labels), np.stack(sums), np.stack(sizes)
+
+    return step
 
 
 def _cluster_sums(wide: NDArray[np.float64], k: int) -> Callable[[Labels], tuple[Array, Indices]]:

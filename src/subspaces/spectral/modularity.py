@@ -14,13 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Labels, inverse
-from subspaces.spectral.spectrum import Psi
+from subspaces._core.arrays import Labels, inverse, namespace, sums_at, to_host
+from subspaces.spectral.sparse import SparseRows
+from subspaces.spectral.spectrum import AnyPsi, Psi
 
 
-def cluster_shares(psi: Psi, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
+def cluster_shares(psi: AnyPsi, labels: Labels, n_clusters: int) -> NDArray[np.float64]:
     """S (K, D): the mean over rows of [label = k] psi."""
     n, n_landmarks = psi.shape
+    if isinstance(psi, SparseRows):
+        xp = namespace(psi.weights)
+        places = xp.astype(labels, xp.int64)[:, None] * n_landmarks + psi.index
+        sums = sums_at(xp.reshape(places, (-1,)), xp.reshape(psi.weights, (-1,)), n_clusters * n_landmarks)
+        return to_host(sums).reshape(n_clusters, n_landmarks) / n
     if isinstance(psi, np.ndarray):
         member = csr_matrix((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
         return np.asarray(member.T @ psi) / n

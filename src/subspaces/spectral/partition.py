@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, Indices, Labels, namespace, unit_rows, within_mad
+from subspaces._core.arrays import Array, Indices, Labels, namespace, to_host, unit_rows, within_mad
 from subspaces.flats.coded import CodedClusters
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, landmark_scores, modularity
+from subspaces.spectral.sparse import sparse_on_device
 from subspaces.spectral.spectrum import AnyPsi, Spectrum, embed, product
 from subspaces.spectral.thresholds import (
     DIGITS,
@@ -152,16 +153,20 @@ def settle(partition: Partition, psi: csr_matrix, spectrum: Spectrum) -> Partiti
 
 def _rounds(partition: Partition, psi: csr_matrix, spectrum: Spectrum, n_rounds: int) -> Iterator[Partition]:
     """`partition` and the results of up to `n_rounds` rounds, until no label changes or a cluster is lost."""
-    labels = assign(psi, spectrum, partition)
-    shares = cluster_shares(psi, labels, partition.n_clusters)
+    moved = sparse_on_device(psi, partition.n_clusters * n_rounds)
+    rows: AnyPsi = psi if moved is None else moved
+    found = assign(rows, spectrum, partition)
+    shares = cluster_shares(rows, found, partition.n_clusters)
     yield replace(partition, modularity=modularity(shares))
+    labels = to_host(found)
     occupied = _occupied(labels, partition.n_clusters)
     for _ in range(n_rounds):
         partition = replace(partition, landmark_scores=landmark_scores(shares).astype(psi.dtype))
-        before, labels = labels, assign(psi, spectrum, partition)
+        found = assign(rows, spectrum, partition)
+        before, labels = labels, to_host(found)
         if (before == labels).all() or _occupied(labels, partition.n_clusters) < occupied:
             return
-        shares = cluster_shares(psi, labels, partition.n_clusters)
+        shares = cluster_shares(rows, found, partition.n_clusters)
         yield replace(partition, modularity=modularity(shares))
 
 

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from subspaces._core.arrays import Array, inverse, is_host, like, namespace, with_fixed_signs
+from subspaces._core.arrays import Array, fixed, follow, inverse, is_host, namespace, to_host, with_fixed_signs
+from subspaces._core.offload import on_device
 from subspaces._core.threads import one_thread
 from subspaces.spectral.block_iteration import block_lanczos
 from subspaces.spectral.sparse import SparseRows
@@ -172,13 +173,13 @@ def _filtered_eigenvectors(
     vectors than asked for are iterated; eigenvalues below the smallest of them are filtered out (Zhou, Saad, Tiago and
     Chelikowsky, Journal of Computational Physics 2006).
     """
-    times = _without(matrix.astype(np.float32), trivial.astype(np.float32))
+    times, times_exactly = _products(matrix, trivial)
     width = count + max(8, count // 2)
     # A generator of its own: the draws of the fit must not move.
     vectors = np.random.RandomState(0).standard_normal((len(matrix), width)).astype(np.float32)
     floor = FIRST_FLOOR
     for _ in range(MAX_FILTERS):
-        vectors = np.linalg.qr(_chebyshev(times, vectors, floor))[0]
+        vectors = np.linalg.qr(times(vectors, floor))[0]
         image = times(vectors)
         values, turn = np.linalg.eigh(vectors.T @ image)
         vectors, image = vectors @ turn, image @ turn
@@ -187,26 +188,51 @@ def _filtered_eigenvectors(
             return None
         if errors.max() < SMALL_ERROR:
             basis = np.linalg.qr(vectors.astype(np.float64))[0]
-            exact, turn = np.linalg.eigh(basis.T @ _without(matrix, trivial)(basis))
+            exact, turn = np.linalg.eigh(basis.T @ times_exactly(basis))
             return exact[: -count - 1 : -1], (basis @ turn)[:, : -count - 1 : -1]
         floor = max(float(values[0]), LARGE_EIGENVALUE)
     return None
 
 
-def _without(matrix: Array, trivial: Array) -> Callable[[Array], Array]:
-    """The product of `matrix` (D, D) less its eigenvector `trivial` (D,) of one with vectors (D, m)."""
-    return lambda vectors: matrix @ vectors - trivial[:, None] * (trivial @ vectors)
+class Product(Protocol):
+    """The product of a matrix with vectors (D, m), or these after a filter that damps eigenvalues below `floor`."""
+
+    def __call__(self, vectors: Array, floor: float | None = None) -> Array: ...
+
+
+def _products(matrix: NDArray[np.float64], trivial: NDArray[np.float64]) -> tuple[Product, Product]:
+    """Products with `matrix` (D, D) less its eigenvector `trivial` (D,) of one, in single and in double precision.
+
+    If a device is in use, they are computed there, and only vectors are copied.
+    """
+    moved = on_device(matrix, matrix.size * FILTER_DEGREE)
+
+    def product_in(dtype: str) -> Product:
+        given: list[Any] = [matrix if moved is None else moved, trivial if moved is None else follow(trivial, moved)]
+        xp = namespace(given[0])
+        own, without = (xp.astype(each, getattr(xp, dtype), copy=False) for each in given)
+
+        def times(vectors: Any) -> Any:
+            return own @ vectors - without[:, None] * (without @ vectors)
+
+        def product(vectors: Array, floor: float | None = None) -> Array:
+            start = follow(vectors, own)
+            return to_host(times(start) if floor is None else _chebyshev(times, start, floor))
+
+        return product
+
+    return product_in("float32"), product_in("float64")
 
 
 def _chebyshev(times: Callable[[Array], Array], vectors: Array, floor: float) -> Array:
     """Vectors (D, m) after a filter that damps eigenvalues from zero to `floor`; `times` multiplies by the matrix."""
     half = floor / 2
     step = first = half / (half - 1)
-    before, after = vectors, (times(vectors) - half * vectors) * np.float32(first / half)
+    before, after = vectors, (times(vectors) - half * vectors) * (first / half)
     for _ in range(FILTER_DEGREE - 1):
         following = 1 / (2 / first - step)
-        turned = (times(after) - half * after) * np.float32(2 * following / half)
-        before, after, step = after, turned - np.float32(step * following) * before, following
+        turned = (times(after) - half * after) * (2 * following / half)
+        before, after, step = after, turned - step * following * before, following
     return after
 
 
@@ -227,7 +253,7 @@ def product(psi: AnyPsi, table: NDArray[Any]) -> Array:
         return psi @ table
     if isinstance(psi, csr_matrix) or is_host(psi):
         return np.asarray(psi @ table.astype(psi.dtype, copy=False))
-    return psi @ like(table, psi)
+    return psi @ fixed(table, psi)
 
 
 def added(sums: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
