@@ -392,3 +392,18 @@ def coded_lengths(rows: Array, clusters: Any) -> Array:
             square = offset @ np.linalg.inv(covariance) @ offset
             found[i, k] = (square + np.linalg.slogdet(2 * np.pi * covariance)[1]) / 2 - np.log(cell.size / total)
     return found
+
+
+def fingerprint(block: Array, weights: Array, most: int) -> tuple[Array, Array]:
+    """Sums and largest sizes of runs of values, value by value; neighbours are joined if there are more than `most`."""
+    values, width = block.ravel(), len(weights)
+    sums, peaks = np.zeros(-(-len(values) // width)), np.zeros(-(-len(values) // width))
+    for place, value in enumerate(values):
+        sums[place // width] += weights[place % width] * value
+        peaks[place // width] = max(peaks[place // width], abs(value))
+    size = max(1, -(-len(sums) // most))
+    joined, largest = np.zeros(-(-len(sums) // size)), np.zeros(-(-len(sums) // size))
+    for place, value in enumerate(sums):
+        joined[place // size] += value * (weights[place % size] if size > 1 else 1.0)
+        largest[place // size] = max(largest[place // size], peaks[place])
+    return joined, largest

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from subspaces._core.errors import InputError
+from subspaces.rows.columns import first_places
 
 # Number of the first column on the command line.
 FIRST_COLUMN = 1
@@ -41,11 +42,12 @@ def _one(option: str, word: str, names: Sequence[str]) -> int:
 
 def _positions(option: str, words: Sequence[str], names: Sequence[str]) -> list[Any]:
     found: dict[Any, None] = {}
+    places = first_places(names)
     for word in words:
         ends = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", word)
-        if word in names or ends is None:
+        if word in places or ends is None:
             # The library reports names that do not exist, with similar ones.
-            found[names.index(word) if word in names else word] = None
+            found[places.get(word, word)] = None
             continue
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if not FIRST_COLUMN <= first <= last < FIRST_COLUMN + len(names):

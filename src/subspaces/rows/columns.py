@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -80,16 +80,22 @@ def positions(columns: ColumnChoice, names: Sequence[str], where: str, what: str
     entries = list(entries)
     if any(isinstance(entry, bool | np.bool_) or not isinstance(entry, str | int | np.integer) for entry in entries):
         raise UserTypeError(f"{what}={shown(columns)} must hold {MEANING}.")
-    found = [_position(entry, names, where, what) for entry in entries]
+    places = first_places(names)
+    found = [_position(entry, names, places, where, what) for entry in entries]
     if not found or len(set(found)) != len(found):
         raise InputError(f"{what}={shown(columns)} must hold at least one column, and each once.")
     return found
 
 
-def _position(entry: Any, names: Sequence[str], where: str, what: str) -> int:
+def first_places(entries: Sequence[Hashable]) -> dict[Any, int]:
+    """The first place of each of `entries`; a file may have a million columns, in which `index` takes long."""
+    return {entry: place for place, entry in reversed(list(enumerate(entries)))}
+
+
+def _position(entry: Any, names: Sequence[str], places: dict[Any, int], where: str, what: str) -> int:
     if isinstance(entry, str):
-        if entry in names:
-            return names.index(entry)
+        if entry in places:
+            return places[entry]
         raise InputError(f"{where} has no column {shown(entry)} ({what}): {_nearest(entry, names)}", parameter=what)
     if not -len(names) <= entry < len(names):
         raise InputError(
@@ -103,7 +109,7 @@ def _one(entry: Any, names: Sequence[str], where: str, what: str) -> int:
     entry = entry(names) if callable(entry) else entry
     if isinstance(entry, bool) or not isinstance(entry, str | int | np.integer):
         raise UserTypeError(f"{what}={shown(entry)} must be the name of one column, or its number counted from 0.")
-    return _position(entry, names, where, what)
+    return _position(entry, names, first_places(names), where, what)
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
@@ -141,12 +147,15 @@ def unique_names(names: Sequence[str], first: int = 0) -> tuple[str, ...]:
     found: list[str] = []
     taken = Counter(name.strip() for name in names)
     used: set[str] = set()
+    # How many copies of each name were tried: beginning again would take the square of their number.
+    copies: Counter[str] = Counter()
     for number, name in enumerate((name.strip() for name in names), first):
         name = name or f"column {number}"
-        candidate, copy = name, 1
+        candidate, copy = name, max(1, copies[name])
         while candidate in used or (copy > 1 and candidate in taken):
             copy += 1
             candidate = f"{name} ({copy})"
+        copies[name] = copy
         used.add(candidate)
         found.append(candidate)
     return tuple(found)

@@ -72,7 +72,7 @@ class DaskFeed(BlockFeed):
 
     def label(self, function: BlockFunction) -> Any:
         """Labels are computed later: each chunk is compared with what it was in the fit."""
-        checked = _CheckedRows(function, self._digests.fingerprints, self.dtype)
+        checked = _CheckedRows(function, self._digests.fingerprints)
         like = _of_rows(self._no_rows(), function)
         return self._x.map_blocks(_of_chunk, function=_shared(checked), dtype=like.dtype, meta=like, drop_axis=1)
 
@@ -85,12 +85,13 @@ class DaskFeed(BlockFeed):
         """Refuse chunks that have another number of rows than they claim, or that have changed, by their numbers."""
         sizes = self._x.chunks[0]
         for number, found in prints.items():
-            if found[0] != sizes[number]:
+            count = found.shape[0]
+            if count != sizes[number]:
                 raise InputError(
-                    f"chunk {number} of X has {found[0]} rows and had {sizes[number]} when its rows were counted: "
+                    f"chunk {number} of X has {count} rows and had {sizes[number]} when its rows were counted: "
                     "compute the same rows each time, or persist() them."
                 )
-            self._digests.compare_fingerprint(number, found, self.dtype)
+            self._digests.compare_fingerprint(number, found)
 
     def _parts(self) -> list[Any]:
         return list(self._x.to_delayed().ravel())
@@ -172,10 +173,9 @@ class _CheckedRows:
 
     function: BlockFunction
     known: dict[int, Fingerprint]
-    dtype: np.dtype[Any]
 
     def __call__(self, x: Array, number: int) -> Any:
-        if number in self.known and not is_same(self.known[number], fingerprint(x), self.dtype):
+        if number in self.known and not is_same(self.known[number], fingerprint(x)):
             raise changed_error(number)
         return _of_rows(x, self.function)
 

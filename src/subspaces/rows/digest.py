@@ -8,20 +8,42 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subspaces._core.arrays import Array, is_host, like, namespace
+from subspaces._core.arrays import Array, Constants, device, is_host, namespace, to_host
 from subspaces._core.errors import InputError
 
-# Fingerprints within this multiple of the root of the precision are those of the same rows.
+# Number of values that are added to one weighted sum: a change of one value shows less among more of them.
+WIDTH = 4096
+# The largest number of sums that are kept of a block: 8 bytes each in single precision.
+MOST_SUMS = 1024
+# Sums that the host computes at once: the values stay in the cache while their largest is found.
+CHUNK = 32
+# Sums of the same rows differ by up to this multiple of the root of the precision.
 ROUNDING = 1.0
-GOLDEN = 0.6180339887498949
 
-# Number of rows, a weighted sum of all entries, and the same sum of their sizes.
-Fingerprint = tuple[int, float, float]
+
+def _weights() -> NDArray[np.float64]:
+    """Weights (WIDTH,) of either sign: sums of rows far from the origin stay small, and lose few digits."""
+    rng = np.random.default_rng(0)
+    return rng.choice([-1.0, 1.0], WIDTH) * rng.uniform(0.5, 1.0, WIDTH)
+
+
+WEIGHTS = _weights()
+_CONSTANTS = Constants(WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprint:
+    """Weighted sums of the values of a block, in which each place has a weight of its own."""
+
+    shape: tuple[int, ...]  # of the block
+    sums: NDArray[np.floating[Any]]  # (m,), of runs of values in the order of the rows
+    peaks: NDArray[np.floating[Any]]  # (m,), the largest size of a value of each run
 
 
 def digest(block: NDArray[Any], start: int = 0) -> int:
@@ -33,21 +55,61 @@ def digest(block: NDArray[Any], start: int = 0) -> int:
 
 
 def fingerprint(block: Array) -> Fingerprint:
-    """A few sums of a block (b, p) in any array library, with other weights for each row and column."""
-    xp = namespace(block)
-    rows, columns = (like(0.5 + np.arange(1, size + 1) * GOLDEN % 1, block) for size in block.shape)
-    entries = block * columns[None, :]
-    totals = [xp.sum(xp.sum(each, axis=1, dtype=xp.float64) * rows) for each in (entries, xp.abs(entries))]
-    return int(block.shape[0]), float(totals[0]), float(totals[1])
+    """Sums of a block (b, p) in any array library that show where it has changed; it is read once or twice."""
+    on_host = str(device(block)) == "cpu"
+    rows = np.ascontiguousarray(to_host(block)) if on_host else block
+    xp, find = namespace(rows), _sums_on_host if on_host else _sums_on_device
+    flat = xp.reshape(rows, (-1,))
+    stop = flat.shape[0] // WIDTH * WIDTH
+    # Whole runs of values, and what is left over.
+    parts = ((flat[:stop], WIDTH), (flat[stop:], flat.shape[0] - stop))
+    found = [find(xp.reshape(part, (-1, width))) for part, width in parts if part.shape[0]]
+    sums, peaks = (np.concatenate(each) for each in zip(*found, strict=True)) if found else (np.zeros(0), np.zeros(0))
+    return Fingerprint(tuple(map(int, block.shape)), *_joined(sums, peaks))
 
 
-def is_same(one: Fingerprint, other: Fingerprint, dtype: np.dtype[Any]) -> bool:
-    """Whether fingerprints of blocks of `dtype` are equal up to rounding."""
-    if not np.isfinite(other).all():
+def _sums_on_host(runs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sum and largest size of the values of each run (m, w), in steps that stay in the cache."""
+    weights = WEIGHTS[: runs.shape[1]].astype(runs.dtype)
+    sums, peaks = np.empty(len(runs), runs.dtype), np.empty(len(runs), runs.dtype)
+    with np.errstate(all="ignore"):
+        for start in range(0, len(runs), CHUNK):
+            part = runs[start : start + CHUNK]
+            sums[start : start + CHUNK] = part @ weights
+            peaks[start : start + CHUNK] = np.maximum(part.max(axis=1), -part.min(axis=1))
+    return sums, peaks
+
+
+def _sums_on_device(runs: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same by two functions of the array library that read the values and make no other array of their size."""
+    xp = namespace(runs)
+    (weights,) = _CONSTANTS.like(runs)
+    return to_host(runs @ weights[: runs.shape[1]]), to_host(xp.linalg.vector_norm(runs, axis=1, ord=float("inf")))
+
+
+def _joined(sums: NDArray[Any], peaks: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """At most MOST_SUMS sums and peaks: neighbours are added, again with weights."""
+    size = -(-len(sums) // MOST_SUMS)
+    if size <= 1:
+        return sums, peaks
+    room = -len(sums) % size
+    weights = np.resize(WEIGHTS, size)
+    with np.errstate(all="ignore"):
+        added = np.pad(sums, (0, room)).reshape(-1, size).astype(np.float64) @ weights
+    return added.astype(sums.dtype), np.pad(peaks, (0, room)).reshape(-1, size).max(axis=1)
+
+
+def is_same(one: Fingerprint, other: Fingerprint) -> bool:
+    """Whether fingerprints are equal up to rounding."""
+    if one.shape != other.shape:
+        return False
+    if not (np.isfinite(other.sums).all() and np.isfinite(other.peaks).all()):
         # Such rows are refused for another reason.
-        return one[0] == other[0]
-    allowed = ROUNDING * float(np.sqrt(np.finfo(dtype).eps)) * max(one[2], other[2])
-    return one[0] == other[0] and bool(np.abs(np.subtract(one[1:], other[1:])).max() <= allowed)
+        return True
+    # Rounding errors of single values add up like the root of their number.
+    count = np.prod(other.shape) / max(1, len(other.sums))
+    allowed = ROUNDING * np.sqrt(np.finfo(other.sums.dtype).eps * count) * np.maximum(one.peaks, other.peaks)
+    return bool((np.abs(one.sums - other.sums) <= allowed).all())
 
 
 def changed_error(number: int) -> InputError:
@@ -73,7 +135,7 @@ class Digests:
             if is_host(block):
                 self._compare(number, digest(block))
             else:
-                self.compare_fingerprint(number, fingerprint(block), np.dtype(str(block.dtype).rpartition(".")[2]))
+                self.compare_fingerprint(number, fingerprint(block))
             yield block
             # Release it before the next one is read.
             del block
@@ -91,9 +153,9 @@ class Digests:
         elif number < len(self.known) and self.known[number] != found:
             raise changed_error(number)
 
-    def compare_fingerprint(self, number: int, found: Fingerprint, dtype: np.dtype[Any]) -> None:
-        """Compare a block of `dtype` with what it was in an earlier pass, or remember what it is."""
-        if not is_same(self._fingerprints.setdefault(number, found), found, dtype):
+    def compare_fingerprint(self, number: int, found: Fingerprint) -> None:
+        """Compare a block with what it was in an earlier pass, or remember what it is."""
+        if not is_same(self._fingerprints.setdefault(number, found), found):
             raise changed_error(number)
 
     @property

@@ -16,7 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from subspaces._core.arrays import Array, Indices
 from subspaces._core.errors import InputError, UserTypeError
-from subspaces.rows.columns import ColumnChoice, OneColumnChoice, Wanted, choose, left_out_note, listed, shown
+from subspaces.rows.columns import (
+    ColumnChoice,
+    OneColumnChoice,
+    Wanted,
+    choose,
+    first_places,
+    left_out_note,
+    listed,
+    shown,
+)
 from subspaces.rows.formats import KEYED
 from subspaces.rows.formats.base import Content, OpenOptions, StoredTable
 from subspaces.rows.memory import HELD_SHARE
@@ -147,10 +156,11 @@ def select_rows(
         _check_columns(table, options.memory_limit)
     names = first.column_names
     wanted = choose(names, str(first.path), columns=columns, drop=drop, truth=truth, row_names=row_names)
-    index = [] if wanted.explicit else [column for column in wanted.rows if column in first.index_columns]
+    own = set() if wanted.explicit else set(first.index_columns)
+    index = [column for column in wanted.rows if column in own]
     notes = []
     if index and len(index) < len(wanted.rows):
-        wanted = Wanted([column for column in wanted.rows if column not in index], False, wanted.truth, wanted.names)
+        wanted = Wanted([column for column in wanted.rows if column not in own], False, wanted.truth, wanted.names)
         notes.append(f"row names that pandas or R wrote are left out: {listed([names[column] for column in index])}")
     at = [_align(table, first, wanted) for table in tables]
     room = options.memory_limit // HELD_SHARE
@@ -184,14 +194,15 @@ def _align(table: StoredTable, first: StoredTable, wanted: Wanted) -> dict[int, 
     """Where the columns of the first table are in another one: by name if both have names, else by position."""
     used = [*wanted.rows, *(column for column in (wanted.truth, wanted.names) if column is not None)]
     if table.names is not None and first.names is not None:
-        odd = sorted(set(table.names) ^ set(first.names))
-        missing = [first.names[column] for column in used if first.names[column] not in table.names]
+        places = first_places(table.names)
+        odd = sorted(places.keys() ^ set(first.names))
+        missing = [first.names[column] for column in used if first.names[column] not in places]
         if missing or (odd and not wanted.explicit):
             raise InputError(
                 f"{table.path} and {first.path} differ in column {shown((missing or odd)[0])}: give all files the same "
                 "columns, or name those to read with columns=..."
             )
-        return {column: table.names.index(first.names[column]) for column in used}
+        return {column: places[first.names[column]] for column in used}
     if max(used) >= table.n_columns or (table.n_columns != first.n_columns and not wanted.explicit):
         raise InputError(
             f"{table.path} has {table.n_columns} columns, but {first.path} has {first.n_columns}: give all files the "
@@ -234,10 +245,11 @@ def _numeric(
 def _boolean_note(
     names: Sequence[str], contents: Sequence[Sequence[Content]], wanted: Wanted, kept: Sequence[int]
 ) -> list[str]:
+    used = set(kept)
     found = [
         names[column]
         for place, column in enumerate(wanted.rows)
-        if column in kept and any(each[place].booleans for each in contents)
+        if column in used and any(each[place].booleans for each in contents)
     ]
     verb = "hold" if len(found) > 1 else "holds"
     return [f"{listed(found)} {verb} true and false, which are used as 1 and 0"] if found else []

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
-from subspaces.rows.columns import shown
+from subspaces.rows.columns import first_places, shown
 from subspaces.rows.formats.base import Content, WalkedTable
 from subspaces.rows.formats.keyed import text_array
 from subspaces.rows.reading import UnreadableError
@@ -96,7 +96,8 @@ class CellTable(WalkedTable):
     def _values(self, columns: list[int]) -> Iterator[NDArray[np.float64]]:
         """All rows (b, q) of some columns, from memory or from the file."""
         if self._held is not None and set(columns) <= set(self._held_columns):
-            places = [self._held_columns.index(column) for column in columns]
+            held = first_places(self._held_columns)
+            places = [held[column] for column in columns]
             for block in self._held:
                 yield block[:, places]
             return

@@ -182,10 +182,10 @@ def _numbers_below(rows: Iterable[Sequence[str]], place: int, decimal_comma: boo
 
 
 def limited(lines: Iterable[str], most_lines: int, most_characters: int) -> Iterator[str]:
-    """The first lines, up to a number of lines and of characters."""
+    """The first lines, up to a number of lines and of characters, but two at least: a header and a row."""
     total = 0
     for number, line in enumerate(lines):
         total += len(line)
-        if number == most_lines or (number and total > most_characters):
+        if number == most_lines or (number > 1 and total > most_characters):
             return
         yield line

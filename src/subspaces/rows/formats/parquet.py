@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +37,7 @@ class ParquetTable(ArrowTable):
         if not self.names:
             raise UnreadableError(f"{path} has no columns: a minimum of 1 is required.")
         if len(set(self.names)) < len(self.names):
-            repeated = next(name for name in self.names if self.names.count(name) > 1)
+            repeated = Counter(self.names).most_common(1)[0][0]
             raise UnreadableError(f"{path} has several columns {repeated!r}: give each its own name.")
         self.index_columns = tuple(i for i, name in enumerate(self.names) if name.startswith(INDEX_PREFIX))
 

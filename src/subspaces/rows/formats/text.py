@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from subspaces.rows.columns import first_places
 from subspaces.rows.formats.base import Content, OpenOptions
 from subspaces.rows.formats.cells import CellTable
 from subspaces.rows.formats.dialect import Dialect, find_dialect, limited, rows_of
@@ -89,6 +90,7 @@ class TextTable(CellTable):
         import pyarrow as pa
 
         unique = list(dict.fromkeys(columns))
+        places = first_places(unique)
         space = self._dialect.delimiter == " "
         names = [str(column) for column in range(self.n_columns)]
         read = arrow_csv.ReadOptions(
@@ -111,7 +113,7 @@ class TextTable(CellTable):
             batches = self._batches(lambda: arrow_csv.open_csv(source, read, parse, convert))
             for batch in read_each(batches, self.path, "text", *ERRORS):
                 if batch.num_rows:
-                    yield [batch.column(unique.index(column)) for column in columns]
+                    yield [batch.column(places[column]) for column in columns]
 
     def _batches(self, opened: Callable[[], Any]) -> Iterator[Any]:
         """Batches of pyarrow; an error names the line."""
@@ -204,7 +206,8 @@ def open_table(path: Path, options: OpenOptions) -> TextTable:
     most = options.memory_limit // BLOCK_SHARE
     with unpacked(path) as stream, reading(path, "text", *ERRORS):
         sample = stream.read(SAMPLE_BYTES)
-        while sample and b"\n" not in sample and b"\r" not in sample and len(sample) <= most:
+        # A header and the row below it, however long they are.
+        while sample and len(sample.splitlines()) <= 2 and len(sample) <= 2 * most:
             more = stream.read(SAMPLE_BYTES)
             if not more:
                 break
