@@ -38,6 +38,10 @@ CUT_OFF = """() => {
   const outside = (node) => box(node).left < -1 || box(node).right > innerWidth + 1;
   return shown.filter((node) => wide(node) || outside(node)).map((node) => `${node.tagName}: ${node.textContent}`);
 }"""
+# Cells so narrow that their text has a few letters in each line.
+NARROW = """() => [...document.querySelectorAll("th, td")]
+  .filter((each) => each.checkVisibility() && each.textContent.length > 6 && each.clientWidth < 45)
+  .map((each) => each.textContent)"""
 # Pairs of colours of text and of what is behind it, with the text.
 COLOURS = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -119,6 +123,7 @@ def test_nothing_is_cut_off(page):
     width = page.viewport_size["width"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CUT_OFF) == []
+    assert page.evaluate(NARROW) == []
 
 
 def test_text_can_be_read(page):

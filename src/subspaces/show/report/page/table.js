@@ -1,5 +1,6 @@
 // Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), kind}; its kind is "text" for
-// sentences, "word" for a single word, "title" for a heading of one line, or "long" for the name of a column of the rows.
+// sentences, "word" for a single word, "label" for what a line is about, "title" for a heading of one line, or "long" for the
+// name of a column of the rows.
 function table(columns, rows, { sortable = false, narrow = false, won = null, label = null } = {}) {
   const body = el("tbody");
   const draw = (order) => body.replaceChildren(...order.map((row) =>
