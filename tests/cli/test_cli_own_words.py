@@ -24,6 +24,7 @@ from subspaces.cli.own_words import in_own_words
             "no clusters; look at choice_ and confidence_.",
             "no clusters; see `subspaces choose`, and the confidences in labels.csv.",
         ),
+        ("set SUBSPACES_DATA or data_home to it", "set the environment variable SUBSPACES_DATA to it"),
         # Neither parameters of the library nor options of the command.
         ("X has n_samples=30 rows", "X has n_samples=30 rows"),
         ("my_key=3, --key=3 and key==3", "my_key=3, --key=3 and key==3"),

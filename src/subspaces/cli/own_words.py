@@ -21,6 +21,7 @@ VALUE = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|\((?P<shape>\d+(?:, \d+)+
 # What messages of the library say about attributes of an estimator.
 PHRASES = {
     "X may have no such clusters": "the rows may have no such clusters",
+    "SUBSPACES_DATA or data_home to": "the environment variable SUBSPACES_DATA to",
     "look at choice_ and confidence_": "see `subspaces choose`, and the confidences in labels.csv",
 }
 

@@ -40,7 +40,7 @@ killed can be resumed.
     "--method", type=values.OneOf(list(METHODS)), default="fls", metavar="NAME", help=", ".join(METHODS) + "."
 )
 @opt.dim
-@opt.settings
+@opt.settings()
 @click.option("--outliers/--no-outliers", help="Label rows that belong to no cluster -1 (fls only).")
 @click.option(
     "--whiten",
