@@ -105,3 +105,16 @@ def test_faces_are_projected_only_if_there_are_enough():
 def test_without_a_command_it_prints_help(capsys):
     assert cli.main(["data"]) == 0
     assert "list" in capsys.readouterr().out
+
+
+def test_help_and_messages_name_only_what_the_command_has(tmp_path, monkeypatch, capsys):
+    """`data get` has no landmarks, and no option for the folder of data sets."""
+    assert cli.main(["data", "get", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "dims=3,3" in text
+    assert "n_landmarks" not in text
+    monkeypatch.setenv("SUBSPACES_DATA", str(tmp_path))
+    assert cli.main(["data", "get", "yaleb", "--out", str(tmp_path)]) == 2
+    message = capsys.readouterr().err
+    assert "environment variable SUBSPACES_DATA" in message
+    assert "data_home" not in message

@@ -182,6 +182,15 @@ class TestRunFolder:
         assert document["fit"]["choice"]["decisions"][0]["name"] == "n_clusters"
         assert document["out"].endswith("run")
 
+    def test_one_cluster_reads_no_clusters_and_what_to_try(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        np.save("noise.npy", np.random.RandomState(0).standard_normal((200, 5)))
+        assert cli.main(["fit", "noise.npy", "--no-report", "--out", "run"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith("No clusters in 200 rows and 5 columns by FLS")
+        assert lines[2].startswith("No clusters found")
+        assert any(line.startswith("Try: ") for line in lines)
+
 
 class TestRepeating:
     def test_a_run_gives_the_same_labels_again(self, rows, tmp_path, capsys):
@@ -510,6 +519,14 @@ class TestScales:
         words = ["fit", "scales.csv", "-k", "2", "--out", "labels.csv", "--method", "kflats", *options]
         assert cli.main(words) == 0
         assert "variance" not in capsys.readouterr().err
+
+    @pytest.mark.parametrize(("options", "said"), [([], True), (["--no-standardise"], False)])
+    def test_columns_that_the_fit_standardises_are_a_note(self, table, capsys, options, said):
+        assert cli.main(["fit", "scales.csv", "-k", "2", "--out", "run", *options]) == 0
+        notes = json.loads(Path("run/run.json").read_text())["notes"]
+        assert any("--no-standardise" in note for note in notes) == said
+        assert ("divided by their standard deviations" in capsys.readouterr().err) == said
+        assert ("--no-standardise keeps them" in Path("run/report.html").read_text()) == said
 
 
 def test_a_column_that_numbers_the_rows_can_be_dropped_as_the_warning_says(rows, capsys):

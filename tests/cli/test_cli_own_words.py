@@ -20,6 +20,11 @@ from subspaces.cli.own_words import in_own_words
         ("scale all to one size, image_size=(28, 28).", "scale all to one size, --image-size 28x28."),
         ("n_landmarks=0 must be at least 1", "--set n_landmarks=0 must be at least 1"),
         ("--set n_landmarks=0 is odd", "--set n_landmarks=0 is odd"),
+        (
+            "no clusters; look at choice_ and confidence_.",
+            "no clusters; see `subspaces choose`, and the confidences in labels.csv.",
+        ),
+        ("set SUBSPACES_DATA or data_home to it", "set the environment variable SUBSPACES_DATA to it"),
         # Neither parameters of the library nor options of the command.
         ("X has n_samples=30 rows", "X has n_samples=30 rows"),
         ("my_key=3, --key=3 and key==3", "my_key=3, --key=3 and key==3"),

@@ -138,6 +138,8 @@ class TestTrust:
         found = judge(replace(planes, points=0.1, graphs=None, **figures))
         assert found.trust == "stable, but unconfirmed"
         assert advice in found.advice
+        assert found.count_advice == advice
+        assert judge(planes).count_advice == ""
 
     def test_dominant_column(self):
         x = load_wine().data
@@ -159,6 +161,17 @@ class TestTrust:
         found = judge(evidence_of(PLANES, np.zeros(len(PLANES), np.int32), 1, landmarks=1.0))
         assert (found.structure, found.trust) == ("none", "unreliable")
         assert "only one cluster" in found.reasons[0]
+        assert "other columns" in found.advice[0]
+
+    @pytest.mark.parametrize("points", [0.1, 0.85, 0.92, 0.96])
+    def test_reasons_do_not_contradict_each_other(self, moons, points):
+        """An agreement that is too low for bent clusters is not a reason for them at the same time."""
+        unsure = replace(moons, points=points, graphs=None, crossing=0.02, gain=Difference(1.0, 0.1))
+        said = [each for each in judge(unsure).reasons if each.startswith("Spectral clustering")]
+        assert said == [
+            f"Spectral clustering of nearest neighbours gives {'the same' if points > 0.95 else 'other'} clusters "
+            f"(agreement {points:.2f})."
+        ]
 
 
 class TestEvidence:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 
@@ -116,6 +117,17 @@ def test_verdict_on_good_and_on_random_clusters():
     bad = describe(fitted(FLS(4, random_state=0), noise), noise, n_stability=2).data["verdict"]
     assert (bad["structure"], bad["level"]) == ("none", "poor")
     assert bad["text"].startswith("Unreliable. No separate clusters")
+
+
+def test_the_box_about_the_number_of_clusters_follows_the_verdict():
+    model = FLS(2, random_state=0).fit(X)
+    advised = replace(model.verdict_, advice=("3 clusters.",))
+    for verdict, level in ((model.verdict_, "neutral"), (advised, "fair")):
+        model.verdict_ = verdict
+        boxes = describe(model, X, n_stability=0).data["evidence"]
+        (box,) = [each for each in boxes if each["name"] == "Is the number of clusters right?"]
+        assert box["level"] == level
+        assert ("The verdict suggests 3 clusters." in box["text"]) == (verdict is advised)
 
 
 def test_the_verdict_of_fls_is_shown_as_it_is():

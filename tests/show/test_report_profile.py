@@ -43,6 +43,14 @@ def test_columns_that_make_a_cluster_different(found, rows):
     assert "f" not in {line["name"] for each in found for line in each["columns"]}
 
 
+def test_names_with_signs_that_separate_names_are_in_quotes(rows):
+    model = KFlats(3, subspace_dim=1, n_init=1, random_state=0).fit(rows)
+    columns = ["height, cm", "b", "sum; total", *"def"]
+    first, _, last = describe(model, rows, labels=LABELS, columns=columns, n_stability=0).data["profiles"]
+    assert first["words"].startswith('high "height, cm"')
+    assert '"sum; total" and d move in opposite directions' in last["words"]
+
+
 def test_related_columns(found):
     assert [each["relations"] for each in found[:2]] == [[], []]
     (pair,) = found[2]["relations"]

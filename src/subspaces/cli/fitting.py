@@ -68,6 +68,10 @@ def fit_into(folder: Path, job: Job, prepared: Prepared, console: Console) -> di
     began = time.monotonic()
     _fit(folder, job, prepared, console)
     fit_seconds = round(time.monotonic() - began, 4)
+    if getattr(job.model, "standardise_", False):
+        console.remark(
+            "columns were divided by their standard deviations, because their units differ: --no-standardise keeps them"
+        )
     console.stage("writing results")
     labels = _kept_labels(job.model, folder)
     if len(labels) <= results.MOST_CSV_ROWS:

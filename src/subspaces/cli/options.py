@@ -152,14 +152,18 @@ dim = click.option(
     metavar="D",
     help='Dimension of the subspaces, 0 for points, or "auto".',
 )
-settings = click.option(
-    "--set",
-    type=values.Settings(),
-    multiple=True,
-    callback=values.collected,
-    metavar="NAME=VALUE",
-    help="Any other parameter, such as n_landmarks=500; can be given several times.",
-)
+
+
+def settings(example: str = "n_landmarks=500") -> Decorator:
+    """Parameters that have no option of their own."""
+    return click.option(
+        "--set",
+        type=values.Settings(example),
+        multiple=True,
+        callback=values.collected,
+        metavar="NAME=VALUE",
+        help=f"Any other parameter, such as {example}; can be given several times.",
+    )
 
 
 def reading(*, of_run: bool = False) -> Decorator:

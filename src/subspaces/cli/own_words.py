@@ -1,7 +1,7 @@
 """Parameters of the library in the words of the command line.
 
-Messages of the library write a parameter and its value as in Python, `missing="drop"`. Here is the only place where
-they become options, `--missing drop`.
+Messages of the library write a parameter and its value as in Python, `missing="drop"`, and name attributes. Here is the
+only place where they become options, `--missing drop`, and files.
 """
 
 from __future__ import annotations
@@ -16,6 +16,14 @@ from subspaces.cli.methods import OPTIONS
 
 # A value in quotes, a shape, or nothing that needs another form.
 VALUE = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|\((?P<shape>\d+(?:, \d+)+)\))?"""
+
+
+# What messages of the library say about attributes of an estimator.
+PHRASES = {
+    "X may have no such clusters": "the rows may have no such clusters",
+    "SUBSPACES_DATA or data_home to": "the environment variable SUBSPACES_DATA to",
+    "look at choice_ and confidence_": "see `subspaces choose`, and the confidences in labels.csv",
+}
 
 
 def option_of(parameter: str | None, command: click.Command, given: dict[str, Any]) -> str | None:
@@ -55,4 +63,6 @@ def in_own_words(text: str) -> str:
         quoted = found["double"] if found["double"] is not None else found["single"]
         return f"{option} {'' if quoted is None else shlex.quote(quoted)}"
 
+    for said, own in PHRASES.items():
+        text = text.replace(said, own)
     return re.sub(rf"(?<![\w-])(?<!--set )(?P<name>[a-z]\w*)={VALUE}(?!=)", replaced, text)

@@ -205,10 +205,13 @@ class Settings(Many):
 
     name = "setting"
 
+    def __init__(self, example: str = "n_landmarks=500") -> None:
+        self.example = example
+
     def read(self, value: Any) -> dict[str, Any]:
         key, sign, word = Text().read(value).partition("=")
         if not sign or not key.strip() or not word.strip():
-            raise ValueError(f"{_shown(value)} is not NAME=VALUE, such as n_landmarks=500")
+            raise ValueError(f"{_shown(value)} is not NAME=VALUE, such as {self.example}")
         return {key.strip().replace("-", "_"): plain_value(word.strip())}
 
     def collect(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:

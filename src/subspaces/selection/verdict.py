@@ -47,6 +47,9 @@ FOUND = {
     BLOBS: "The clusters are blobs: rows around a centre.",
     NONE: "No separate clusters were found.",
 }
+# How an advice about the number of clusters ends.
+COUNT = "clusters."
+OTHER_COLUMNS = "other columns; or k-means, if you only need groups of similar rows."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,11 @@ class Verdict:
     def meaning(self) -> str:
         """What the trust means for someone who wants to use the clusters."""
         return "" if self.evidence.n_clusters < 2 else MEANING[self.trust]
+
+    @property
+    def count_advice(self) -> str:
+        """The advice about the number of clusters, such as "2 clusters."; empty if there is none."""
+        return next((each for each in self.advice if each.endswith(COUNT) and len(each.split()) == 2), "")
 
     def __str__(self) -> str:
         lines = [self.headline, *(f"- {each}" for each in self.reasons)]
@@ -133,7 +141,7 @@ def judge(evidence: Evidence) -> Verdict:
     reasons = [each.reason for each in objections] + _support(e, structure)
     advice = [each.advice for each in objections if each.advice]
     # One number of clusters is enough.
-    counts = [each for each in advice if each.endswith("clusters.")]
+    counts = [each for each in advice if each.endswith(COUNT)]
     advice = [each for each in advice if each not in counts[1:]]
     if (trust == RELIABLE or structure == BLOBS) and _at_least(e.kmeans, SAME_AGREEMENT):
         advice.append("k-means, which is simpler and gives the same clusters.")
@@ -181,13 +189,14 @@ def _repeated(e: Evidence) -> str:
 def _objections(e: Evidence, structure: str) -> list[Objection]:
     """Reasons not to rely on the clusters: general ones, and those of the kind of evidence that suits the structure."""
     if e.kmeans is None:
-        return [Objection("There is only one cluster, so there is nothing to compare it with.")]
+        return [Objection("There is only one cluster, so there is nothing to compare it with.", OTHER_COLUMNS)]
     if structure == NONE:
         return [
             *filter(None, [_small(e)]),
             Objection(
                 f"{e.n_clusters} clusters describe the rows hardly better than they describe columns shuffled "
-                "independently."
+                "independently.",
+                OTHER_COLUMNS,
             ),
         ]
     by_flats = [_not_flat(e), _rival(e), _more(e), _fewer(e), _unstable(e)]
@@ -289,16 +298,21 @@ def _support(e: Evidence, structure: str) -> list[str]:
         found.append(f"{_repeated(e)} give the same clusters (agreement {stable:.2f}).")
     if e.gain is not None and e.shuffled_gain is not None and gains(e):
         found.append(
-            f"{e.n_clusters} flats save {e.gain.mean:.2f} nats a row compared with one, and "
-            f"{e.shuffled_gain.mean:.2f} if columns are shuffled."
+            f"{e.n_clusters} flats describe the rows better than one, by {e.gain.mean:.2f} nats a row; if columns are "
+            f"shuffled, by {e.shuffled_gain.mean:.2f}."
         )
     if structure in (FLAT, BLOBS) and _at_least(e.flats, SAME_AGREEMENT):
         found.append(f"The best description by {e.n_clusters} flats has the same clusters.")
-    others = {"k-means": e.kmeans, "Spectral clustering of nearest neighbours": e.points}
+    # Between its two numbers, spectral clustering is a reason against bent clusters.
+    points = POINTS_AGREEMENT if structure == BENT else SAME_AGREEMENT
+    others = {
+        "k-means": (e.kmeans, SAME_AGREEMENT),
+        "Spectral clustering of nearest neighbours": (e.points, points),
+    }
     found += [
         f"{name} gives the same clusters (agreement {value:.2f})."
-        for name, value in others.items()
-        if value is not None and value >= SAME_AGREEMENT
+        for name, (value, least) in others.items()
+        if value is not None and value >= least
     ]
     if _at_least(e.graphs, SAME_AGREEMENT):
         found.append(f"Other kinds of flats give the same clusters (agreement {e.graphs:.2f}).")

@@ -81,7 +81,7 @@ def list_data(**options: Any) -> None:
 @click.option("--out", type=values.Place(folder=True), default=".", metavar="FOLDER", help="Folder of the file.")
 @click.option("--format", type=values.OneOf(["csv", "npy"]), default="csv", help="Format of the file.")
 @click.option("--rows", type=values.Whole(1), metavar="N", help="Keep this number of rows, drawn at random.")
-@opt.settings
+@opt.settings("dims=3,3")
 @opt.seed
 @opt.force
 @opt.json

@@ -40,7 +40,7 @@ killed can be resumed.
     "--method", type=values.OneOf(list(METHODS)), default="fls", metavar="NAME", help=", ".join(METHODS) + "."
 )
 @opt.dim
-@opt.settings
+@opt.settings()
 @click.option("--outliers/--no-outliers", help="Label rows that belong to no cluster -1 (fls only).")
 @click.option(
     "--whiten",
@@ -195,13 +195,14 @@ def _summary(document: Mapping[str, Any], method: Method, out: Path) -> str:
 
     found, rows = document["fit"], document["rows"]
     count = found["n_clusters"]
+    first = "No clusters in" if count == 1 else f"{count} clusters of"
     lines = [
-        f"{count} cluster{'s' * (count != 1)} of {rows['n_rows']:,} rows and {rows['n_columns']:,} columns by "
-        f"{method.title}, in {duration(document['seconds'])}",
-        "",
-        results.clusters_text(found),
+        f"{first} {rows['n_rows']:,} rows and {rows['n_columns']:,} columns by {method.title}, in "
+        f"{duration(document['seconds'])}",
         "",
     ]
+    if count > 1:
+        lines += [results.clusters_text(found), ""]
     if found["verdict"] is not None:
         lines += [str(verdict_of(found["verdict"])), ""]
     if document["scores"] is not None:

@@ -54,7 +54,10 @@ def _graded(score: float) -> str:
 def _agreement(e: Evidence) -> Box | None:
     if e.landmarks is None or e.n_clusters < 2:
         return None
-    text = "Agreement of the clusters found with other landmarks, or with half of them: 1 is equal, 0 is chance level."
+    text = (
+        "Landmarks are random pieces of the data that rows are compared with. Agreement of the clusters found with "
+        "others, or with half of them: 1 is equal, 0 is chance level."
+    )
     return _box("Do other landmarks give the same clusters?", f"{e.landmarks:.2f}", _graded(e.landmarks), text)
 
 
@@ -74,8 +77,8 @@ def _gain(e: Evidence) -> Box | None:
     if e.gain is None or e.shuffled_gain is None:
         return None
     text = (
-        f"Nats a row by which {e.n_clusters} flats describe the rows more shortly than one. If columns are shuffled "
-        f"independently, it is {e.shuffled_gain.mean:.2f}."
+        f"Nats a row (1 nat is 1.44 bits) by which {e.n_clusters} flats describe the rows more shortly than one. If "
+        f"columns are shuffled independently, it is {e.shuffled_gain.mean:.2f}."
     )
     return _box("Are the clusters better than none?", f"{e.gain.mean:.2f}", GOOD if gains(e) else NEUTRAL, text)
 
@@ -111,12 +114,15 @@ def _count(verdict: Verdict) -> Box | None:
     e = verdict.evidence
     if e.modularity is None or e.other_modularity is None:
         return None
-    better = e.other_modularity >= e.modularity + COUNT_GAIN
     text = (
         f"Modularity of the clusters on the graph of nearest neighbours; {e.other_count} clusters have "
         f"{e.other_modularity:.2f}."
     )
+    better = e.other_modularity >= e.modularity + COUNT_GAIN
     level = NEUTRAL if verdict.structure == FLAT else FAIR if better else GOOD
+    # The description by flats may suggest another number than modularity does.
+    if verdict.count_advice:
+        level, text = FAIR, f"The verdict suggests {verdict.count_advice} {text}"
     return _box("Is the number of clusters right?", f"{e.modularity:.2f}", level, text)
 
 

@@ -82,12 +82,18 @@ def profile_words(lines: list[dict[str, Any]], related: list[dict[str, Any]]) ->
     named = [line for line in lines if line["word"]][:NAMED_COLUMNS]
     groups: dict[str, list[str]] = {}
     for line in named:
-        groups.setdefault(line["word"], []).append(name_text(line["name"], NAME_LETTERS))
+        groups.setdefault(line["word"], []).append(short_name(line["name"]))
     found = [f"{word} {', '.join(names)}" for word, names in groups.items()]
     if len(named) < NAMED_COLUMNS and related:
-        pair = " and ".join(name_text(related[0][key], NAME_LETTERS) for key in ("first", "second"))
+        pair = " and ".join(short_name(related[0][key]) for key in ("first", "second"))
         found.append(f"{pair} {'rise together' if related[0]['here'] > 0 else 'move in opposite directions'}")
     return "; ".join(found) or "no single column stands out"
+
+
+def short_name(name: str) -> str:
+    """The beginning of the name of a column; in quotes if it has signs that separate names in a list."""
+    text = name_text(name, NAME_LETTERS)
+    return f'"{text}"' if any(sign in text for sign in ",;") else text
 
 
 def relations(

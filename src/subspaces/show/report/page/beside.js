@@ -31,7 +31,7 @@ function beside({ kmeans, scatter: data, summary }) {
     { name: "Description of a row, in nats (less is better)", own: fixed(kmeans.lengths[0]), other: fixed(kmeans.lengths[1]), others: (each) => (each.length === null ? MISSING : fixed(each.length)) },
     kmeans.accuracies[0] === null ? null : { name: "Rows that match the known classes", own: percent(kmeans.accuracies[0]), other: percent(kmeans.accuracies[1]), others: (each) => percent(each.accuracy) },
   ].filter(Boolean);
-  const columns = [{ name: "", cell: (row) => row.name }, { name: summary.model, cell: (row) => row.own }, { name: "k-means", cell: (row) => row.other },
+  const columns = [{ name: "", kind: "label", cell: (row) => row.name }, { name: summary.model, cell: (row) => row.own }, { name: "k-means", kind: "title", cell: (row) => row.other },
     ...kmeans.others.map((each) => ({ name: each.name, cell: (row) => row.others(each) }))];
   const node = el("div", { class: "panels" });
   later.push(() => responsive(node, (width) => {

@@ -64,4 +64,7 @@ function tipped(node, content) {
   return node;
 }
 
+// A name that breaks between its words, if these are joined by signs: flavanoids/total_phenols.
+const breakable = (name) => el("span", null, String(name).split(/(?<=[_/.:|])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part])));
+
 const pairs = (list) => el("dl", null, list.filter(Boolean).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]));

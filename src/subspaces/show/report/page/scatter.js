@@ -317,7 +317,12 @@ function scatterLegend(plot, sizes) {
     return el("li", null, entry, el("button", { type: "button", class: "only", "aria-label": `Show ${clusterName(cluster)} only`, onclick: () => only(cluster) }, "only"));
   });
   const all = el("button", { type: "button", class: "all", onclick: () => { hidden.clear(); update(); } }, "Show all");
-  return el("div", { class: "legend" }, el("ul", null, items), all);
+  const list = el("ul", null, items);
+  // The end of a list that is cut off fades.
+  const fade = () => list.classList.toggle("more", list.scrollTop + list.clientHeight < list.scrollHeight - 4);
+  list.addEventListener("scroll", fade, { passive: true });
+  new ResizeObserver(fade).observe(list);
+  return el("div", { class: "legend" }, list, all);
 }
 
 // Fill `controls` with menus of views and axes and with zoom buttons, and `note` with a sentence on the view.

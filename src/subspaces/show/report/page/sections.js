@@ -35,7 +35,7 @@ function clusterSection(data) {
     { name: "Cluster", value: (row) => row.cluster, cell: (row) => named(row.cluster) },
     { name: "Rows", value: (row) => row.size, cell: (row) => count(row.size) },
     { name: "Share", value: (row) => row.share, cell: (row) => percent(row.share) },
-    ...(summary.images ? [] : [{ name: "What makes it different", value: (row) => words.get(row.cluster), cell: (row) => words.get(row.cluster) || MISSING, text: true }]),
+    ...(summary.images ? [] : [{ name: "What makes it different", value: (row) => words.get(row.cluster), cell: (row) => words.get(row.cluster) || MISSING, kind: "text" }]),
     { name: "Shape", value: (row) => row.dim, cell: (row) => shape(row.dim, verdict.structure) },
     ...(has("confidence") ? [{ name: "Confidence", value: (row) => row.confidence, cell: (row) => fixed(row.confidence) }] : []),
   ];
@@ -89,7 +89,7 @@ function seeds({ stability: data }) {
     { name: "Adjusted Rand index", cell: (row) => fixed(row.adjusted_rand, 3) },
     { name: "Rows in the same cluster", cell: (row) => percent(row.accuracy) },
     { name: "Time", cell: (row) => seconds(row.seconds) },
-    ...(data.fits.some((row) => row.failed || row.warned) ? [{ name: "Remark", text: true, cell: (row) => (row.failed ? `failed: ${row.failed}` : row.warned ? "gave a warning" : "") }] : []),
+    ...(data.fits.some((row) => row.failed || row.warned) ? [{ name: "Remark", kind: "text", cell: (row) => (row.failed ? `failed: ${row.failed}` : row.warned ? "gave a warning" : "") }] : []),
   ];
   return {
     id: "stability", title: "Fits with other seeds",

@@ -1,11 +1,13 @@
-// Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), text, long}.
+// Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), kind}; its kind is "text" for
+// sentences, "word" for a single word, "label" for what a line is about, "title" for a heading of one line, or "long" for the
+// name of a column of the rows.
 function table(columns, rows, { sortable = false, narrow = false, won = null, label = null } = {}) {
   const body = el("tbody");
   const draw = (order) => body.replaceChildren(...order.map((row) =>
-    el("tr", { class: won && won(row) ? "won" : null }, columns.map((column) => el("td", { class: column.text ? "text" : null }, column.cell(row))))));
-  const heads = columns.map((column) => el("th", { scope: "col", class: column.text ? "text" : column.long ? "long" : null }));
+    el("tr", { class: won && won(row) ? "won" : null }, columns.map((column) => el("td", { class: column.kind }, column.cell(row))))));
+  const heads = columns.map((column) => el("th", { scope: "col", class: column.kind }));
   heads.forEach((head, i) => {
-    if (!sortable) return head.append(columns[i].name);
+    if (!sortable) return head.append(breakable(columns[i].name));
     const arrow = el("span", { class: "arrow", "aria-hidden": "true" });
     const press = () => {
       const down = head.getAttribute("aria-sort") !== "descending";
