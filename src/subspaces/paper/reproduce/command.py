@@ -45,9 +45,12 @@ def reproduce(
     device: str,
     again: bool,
     stale: bool = False,
+    pictures: bool = True,
     say: Callable[[str], None],
 ) -> None:
     """Run experiments; `say` receives the tables. Progress events have the name of the experiment as stage.
+
+    Without `pictures`, figures are not drawn and matplotlib is not needed.
 
     Arguments, packages, data and the output folder are checked before any experiment starts.
     """
@@ -67,7 +70,7 @@ def reproduce(
         raise InputError(
             f"methods={methods}: {' and '.join(chosen)} offers only {', '.join(offered)}.", parameter="methods"
         )
-    _check(chosen, plan, device)
+    _check(chosen if pictures else (), plan, device)
     _check_folder(out)
     for name in chosen:
         left_out = [key for key in keys or () if name != "theory" and key not in OFFERED[name]]
@@ -78,10 +81,11 @@ def reproduce(
         from subspaces.paper.reproduce.theory import reproduce_theory
 
         # Theory is first, because drawing detects damaged files.
-        reproduce_theory(out, again=again, stale=stale)
+        reproduce_theory(out, again=again, stale=stale, picture=pictures)
     for name, tasks in plan.items():
         run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, stale=stale)
-        _draw(name, out)
+        if pictures:
+            _draw(name, out)
     _finish(out, chosen, say)
 
 
