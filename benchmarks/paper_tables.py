@@ -23,6 +23,7 @@ RESULTS = Path(__file__).parent / "paper" / "results"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiments", nargs="*", help="some of them")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--draws", type=int, help="at most this many draws")
     parser.add_argument("--methods", help="some methods, separated by commas")
     add_jobs(parser)
@@ -30,7 +31,7 @@ def main() -> None:
     with progress.shown(1):
         reproduce(
             options.experiments,
-            out=RESULTS,
+            out=options.out,
             methods=options.methods,
             draws=options.draws,
             jobs=options.jobs,

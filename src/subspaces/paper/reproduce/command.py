@@ -16,6 +16,7 @@ from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
 from subspaces.paper.reproduce.motions import MOTION_METHODS, motion_tasks
 from subspaces.paper.reproduce.notes import PICTURES
 from subspaces.paper.reproduce.page import EXPERIMENTS, html, read_records, text_page
+from subspaces.paper.reproduce.pixels import PIXEL_METHODS, pixel_tasks
 from subspaces.paper.reproduce.reading import READING_METHODS, reading_tasks
 from subspaces.paper.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
 from subspaces.paper.reproduce.runner import run
@@ -28,6 +29,7 @@ MOST_DRAWS = 1000
 OFFERED = {
     **dict.fromkeys(("synthetic", "mnist", "faces", "pendigits"), PAPER_METHODS),
     "motions": MOTION_METHODS,
+    "pixels": PIXEL_METHODS,
     "reading": READING_METHODS,
     "beyond": BEYOND_METHODS,
     "tradeoff": TRADEOFF_METHODS,
@@ -119,16 +121,16 @@ def chosen_methods(text: str | None) -> list[str] | None:
 
 def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str) -> list[Task]:
     methods = [key for key in OFFERED[name] if keys is None or key in keys]
-    if name == "motions":
-        return motion_tasks(methods, draws)
-    if name == "reading":
-        return reading_tasks(methods, draws)
-    if name == "beyond":
-        return beyond_tasks(methods, draws)
-    if name == "tradeoff":
-        return tradeoff_tasks(methods, draws)
-    if name == "robustness":
-        return robustness_tasks(methods, draws)
+    makers = {
+        "motions": motion_tasks,
+        "pixels": pixel_tasks,
+        "reading": reading_tasks,
+        "beyond": beyond_tasks,
+        "tradeoff": tradeoff_tasks,
+        "robustness": robustness_tasks,
+    }
+    if name in makers:
+        return makers[name](methods, draws)
     return table_tasks(name, methods, draws, device)
 
 
