@@ -1,24 +1,20 @@
 """How often n_clusters="auto" of LBF and KFlats finds the number of clusters, and the dimension of each.
 
-    python benchmarks/cluster_count.py
+    python benchmarks/cluster_count.py --jobs 16
 
-Writes benchmarks/results/cluster_count_flats.json after every row.
+Writes benchmarks/results/cluster_count_flats.json.
 """
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
-from kept import store
+from measuring import Record, measure, parser
 from sklearn.datasets import load_iris, make_blobs
 
-import subspaces
 from subspaces import LBF, KFlats
 from subspaces.datasets import make_motions, make_subspaces
 from subspaces.metrics import clustering_accuracy
@@ -31,7 +27,10 @@ MODELS = {
     "3-7 in R^80": ((3, 4, 5, 6, 7), 80),
 }
 DRAWS = 10
+METHODS = {"LBF": LBF, "KFlats": KFlats}
+
 Draw = Callable[[int], tuple[Any, Any]]
+Task = tuple[str, str, int]  # data set, method, seed
 
 
 def paper_models() -> dict[str, tuple[int, Draw]]:
@@ -76,40 +75,35 @@ def other_models() -> dict[str, tuple[int, Draw]]:
     }
 
 
-def found(make: Callable[..., Any], count: int, draw: Draw) -> dict[str, Any]:
-    """Number of clusters and dimensions found in every draw."""
-    counts, dims, accuracies = [], [], []
-    for seed in range(DRAWS):
-        X, y = draw(seed)
-        model = make("auto", random_state=seed).fit(X)
-        counts.append(model.n_clusters_)
-        dims.append(sorted(model.cluster_dims_.tolist()))
-        accuracies.append(round(float(clustering_accuracy(y, model.labels_)), 4))
-    share = float(np.mean(np.array(counts) == count))
-    return {"true": count, "right": share, "found": counts, "cluster_dims": dims, "accuracy": accuracies}
+def one_fit(task: Task) -> dict[str, Any]:
+    """Number of clusters, their dimensions and accuracy."""
+    name, method, seed = task
+    _, draw = (paper_models() | other_models())[name]
+    X, y = draw(seed)
+    model = METHODS[method]("auto", random_state=seed).fit(X)
+    return {
+        "found": model.n_clusters_,
+        "cluster_dims": sorted(model.cluster_dims_.tolist()),
+        "accuracy": round(float(clustering_accuracy(y, model.labels_)), 4),
+    }
+
+
+def build(results: dict[Task, dict[str, Any]]) -> Record:
+    """What was found in every draw, and how often it was right."""
+    rows: Record = {}
+    for name, (count, _) in (paper_models() | other_models()).items():
+        for method in METHODS:
+            runs = [results[name, method, seed] for seed in range(DRAWS)]
+            right = float(np.mean([run["found"] == count for run in runs]))
+            lists = {key: [run[key] for run in runs] for key in runs[0]}
+            rows.setdefault(name, {})[method] = {"true": count, "right": right, **lists}
+    return {"draws": DRAWS, "results": rows}
 
 
 def main() -> None:
-    record: dict[str, Any] = {
-        "command": "python benchmarks/cluster_count.py",
-        "versions": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-            "subspaces": subspaces.__version__,
-        },
-        "draws": DRAWS,
-        "results": {},
-    }
-    for name, (count, draw) in (paper_models() | other_models()).items():
-        record["results"][name] = {}
-        for make in (LBF, KFlats):
-            row = found(make, count, draw)
-            record["results"][name][make.__name__] = row
-            print(name, make.__name__, row["right"], row["found"], row["cluster_dims"][0], flush=True)
-            store(RESULTS, record, None)
-    store(RESULTS, record)
+    names = paper_models() | other_models()
+    tasks = [(name, method, seed) for name in reversed(names) for method in METHODS for seed in range(DRAWS)]
+    measure(RESULTS, tasks, one_fit, build, parser(__doc__).parse_args())
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import accuracy
-import choosing
 import known_data
 import numpy as np
+from paper_sets import paper_sets, unequal_sets
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_wine
 from sklearn.mixture import GaussianMixture
@@ -97,7 +96,7 @@ def data_sets(tables: Path | None = None) -> dict[str, DataSet]:
     sets = dict(_of_the_pages())
     for name, (X, y) in load_motions().items():
         sets[f"motion {name}"] = DataSet("motions", _constant(X, y), len(np.unique(y)), 3, 3)
-    for name, (load, n_clusters) in choosing.unequal_sets().items():
+    for name, (load, n_clusters) in unequal_sets().items():
         sets[f"unequal {name}"] = DataSet("unequal", load, n_clusters, 12 if "4, 9" in name else 10, 3)
     sets["faces 8 raw"] = DataSet("faces", lambda seed: load_yaleb(8, n_components=None, random_state=seed), 8)
     sets["faces 38 raw"] = DataSet("faces", lambda seed: load_yaleb(n_components=None), 38, 5, 3)
@@ -111,13 +110,13 @@ def data_sets(tables: Path | None = None) -> dict[str, DataSet]:
 
 
 def _of_the_pages() -> Iterator[tuple[str, DataSet]]:
-    """Data of benchmarks/accuracy.py. Draws of MNIST and penDigits differ in the seed of the method alone."""
+    """Data of the tables of the paper."""
     parts = {"mnist": "mnist", "pendigits": "pendigits", "yale": "faces", "digits": "tables"}
-    for name, (load, n_clusters, draws) in accuracy.data_sets().items():
+    for name, (load, n_clusters) in paper_sets().items():
         part = parts.get(name.split()[0], "synthetic")
         large = part in ("mnist", "pendigits") or name == "yale 38"
         rows = _resampled(load) if part == "tables" else load
-        yield name, DataSet(part, rows, n_clusters, draws if name == "yale 38" else 10, 3 if large else 10)
+        yield name, DataSet(part, rows, n_clusters, 5 if name == "yale 38" else 10, 3 if large else 10)
 
 
 def _tables() -> Iterator[tuple[str, DataSet]]:

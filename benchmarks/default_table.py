@@ -14,7 +14,7 @@ RELATED_PARTS = ("motions", "mnist", "pendigits", "unequal", "faces", "synthetic
 TABLE_PARTS = ("tables", "held")
 DIGITS = "digits (scikit-learn)"
 RELATED_MARGIN, TABLE_MARGIN, TIME_RATIO = 0.01, 0.03, 5.0
-# "As now" is the figure of results/accuracy.json or results/choosing.json of version 0.2, which has other draws.
+# "As now" is the figure of the choice before version 0.2, on other draws.
 AS_NOW_MARGIN = 0.005
 RELIABLE = "reliable"
 RIGHT, RELIABLE_AND_RIGHT, RIGHT_AND_RELIABLE = 0.9, 0.95, 0.8

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import multiprocessing
-import os
-import sys
 import time
 import warnings
 import zlib
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept import opened
 from known_data import load, motion_names
+from measuring import measure, parser
 from shapes import SHAPES
 
 from subspaces import FLS
@@ -124,40 +119,30 @@ def rounded(value):
 def run_study(doc, todo, study, print_table):
     """Run `study` for each task, store what it returns, and print the table.
 
-    A task is a tuple that begins with a name; `study` returns a dictionary.
+    A task is a tuple that begins with a name and a seed; `study` returns a dictionary.
     """
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="part of the name of a data set")
-    parser.add_argument("--table", action="store_true", help="print the table of OUT and stop")
-    options = parser.parse_args()
-    if options.table:
-        print_table(json.loads(options.out.read_text())["results"])
+    arguments = parser(doc)
+    arguments.add_argument("out", type=Path)
+    arguments.add_argument("--table", action="store_true", help="print the table of OUT and stop")
+    options = arguments.parse_args()
+    if not options.table:
+        # The slowest first.
+        rank = {word: place for place, word in enumerate(SLOW)}
+        ordered = sorted(todo, key=lambda task: next((rank[w] for w in SLOW if task[0].startswith(w)), len(SLOW)))
+        measure(options.out, ordered, lambda task: _timed(study, task), lambda found: _in_order(todo, found), options)
+    if not options.out.exists():
         return
-    todo = [task for task in todo if options.only in task[0]]
-    # The slowest first.
-    todo.sort(key=lambda task: next((i for i, word in enumerate(SLOW) if task[0].startswith(word)), len(SLOW)))
-    # New processes read the environment before they load BLAS: one thread each.
-    os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    results = []
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
-        jobs = {pool.submit(_timed, study, task): task for task in todo}
-        for job in as_completed(jobs):
-            try:
-                results.append(rounded(job.result()))
-            except Exception as error:
-                print("failed:", jobs[job], repr(error)[:300], flush=True)
-    order = [task[:2] for task in todo]
-    results.sort(key=lambda entry: order.index((entry["name"], entry["seed"])))
-    kept = opened(options.out, f"python benchmarks/{Path(sys.argv[0]).name} benchmarks/results/{options.out.name}")
-    options.out.write_text(json.dumps(kept | {"results": results}, separators=(",", ":")) + "\n")
+    results = json.loads(options.out.read_text())["results"]
     print_table(results)
     longest = max(results, key=lambda entry: entry["seconds"])
     print(f"\n{sum(entry['seconds'] for entry in results):.0f} seconds of CPU in {len(results)} tasks;", end=" ")
     print(f"the longest {longest['seconds']:.0f}, {longest['name']}")
 
 
+def _in_order(todo, found):
+    return {"results": [found[task] for task in todo]}
+
+
 def _timed(study, task):
     began = time.process_time()
-    return {"name": task[0], "seed": task[1], **study(task), "seconds": time.process_time() - began}
+    return rounded({"name": task[0], "seed": task[1], **study(task), "seconds": time.process_time() - began})

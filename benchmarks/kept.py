@@ -23,21 +23,22 @@ BENCHMARKS = Path(__file__).parent
 ALL = "all"
 # Script of each result file that pages show; those on a device are not run by `remeasure.py`.
 SCRIPTS = {
-    "accuracy": "accuracy.py",
     "methods": "methods.py",
     "choosing": "choosing.py",
     "cluster_count_flats": "cluster_count.py",
     "defaults": "defaults.py",
     "defaults_relatives": "defaults.py",
-    "study_verdict": "study_verdict.py",
     "study_bounds": "study_bounds.py",
     "study_flats": "study_flats.py",
     "study_graph": "study_graph.py",
-    "study_kernel": "study_kernel.py",
+    "study_kinds": "study_kinds.py",
     "study_methods": "study_methods.py",
     "study_partition": "study_partition.py",
-    "study_regime": "study_regime.py",
+    "study_score": "study_score.py",
     "study_sigma": "study_sigma.py",
+    "study_structure": "study_structure.py",
+    "study_units": "study_units.py",
+    "study_verdict": "study_verdict.py",
     "products": "speed/products.py",
     "speed": "speed/cpu.py",
     "ssc_iteration": "speed/ssc_iteration.py",
@@ -90,11 +91,5 @@ def older(name: str) -> str | None:
     if not parts:
         return None if is_fresh(record, script) else name
     fresh = sum(is_fresh(record, script, part) for part in parts)
-    total = max(len(parts), n_parts(record, nested=any(", " in part for part in parts)))
+    total = max(len(parts), len(record.get("results", {})))
     return None if fresh == total else name if not fresh else f"{name} ({total - fresh} of {total})"
-
-
-def n_parts(record: dict[str, Any], *, nested: bool) -> int:
-    """Number of results in a file: its rows, or the cells of its rows if they are measured one by one."""
-    results = record.get("results", {})
-    return sum(map(len, results.values())) if nested else len(results)

@@ -79,7 +79,7 @@ def _mnist(rest, seed, rng):
 
 def _unequal(rest, seed, rng):
     """unequal DIGITS SHARES: MNIST with these shares of the rows of each digit, such as 49 1:0.1."""
-    from choosing import thinned
+    from paper_sets import thinned
 
     with np.load(DATA / "mnist.npz") as archive:
         x, y = archive["X_train"], archive["y_train"]

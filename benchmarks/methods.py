@@ -1,27 +1,23 @@
 """Accuracy of every method with default parameters on the data of the tables of the paper.
 
-    python benchmarks/methods.py                        # what is missing; finished cells are kept
-    python benchmarks/methods.py --methods SSC LBF --data yale   # only these, and data whose name begins so
-    python benchmarks/methods.py --again ...            # measure anew
-    python benchmarks/methods.py --stale                # measure anew what earlier code measured
+    python benchmarks/methods.py --jobs 16
+    python benchmarks/methods.py --only "yale 8"        # one data set, or one method
 
-Writes benchmarks/results/methods.json after every cell. As in the paper, faces are whitened (the two leading components
+Writes benchmarks/results/methods.json: accuracy and CPU seconds of every draw, one process and one BLAS thread for each
+fit. The same command goes on where it was interrupted. As in the paper, faces are whitened (the two leading components
 dropped) for all methods but SSC and SSSC. Data are read from the folder named by SUBSPACES_DATA.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy import data_sets
-from kept import is_fresh, opened, store
-from sklearn.exceptions import ConvergenceWarning
+from measuring import Record, measure, parser
+from paper_sets import paper_sets
 
 import subspaces
 from subspaces.datasets import load_yaleb
@@ -58,69 +54,64 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
 # Time of these grows with the square of n: beyond this many rows benchmarks/ssc_large.py measures SSC on a device.
 QUADRATIC = ("SLBF", "SSC", "SSC omp", "SSC elastic_net")
 MAX_QUADRATIC_ROWS = 8000
-# Draws of real data differ in the seed of the method alone.
-REAL_DRAWS = 10
-SKIPPED = ("affine", "motions", "yale 38", "mnist 0123456789")
+# Data and methods to begin with: the slowest ones.
+SLOW_SETS = ("mnist 1", "mnist 2", "mnist", "pendigits", "yale")
+SLOW_METHODS = ("KFlats", "NystromSpectralClustering", "LBF", "SSC", "SLBF")
+DRAWS = 10
+SKIPPED = ("affine", "motions", "yale 38", "mnist 0123456789", "digits")
+
+Task = tuple[str, str, int]  # data set, method, seed
 
 
-def measure(method: str, name: str) -> dict[str, Any] | None:
-    """Accuracy and seconds of every draw; None if there are too many rows for the method."""
-    load, n_clusters, draws = data_sets()[name]
+def tasks() -> list[Task]:
+    """All fits, the slowest first."""
+    todo = []
+    for name, (load, _) in paper_sets().items():
+        if name.startswith(SKIPPED):
+            continue
+        many = name.startswith("mnist") and len(load(0)[0]) > MAX_QUADRATIC_ROWS
+        todo += [
+            (name, method, seed) for method in METHODS if not (many and method in QUADRATIC) for seed in range(DRAWS)
+        ]
+    return sorted(todo, key=lambda task: (_rank(task[0], SLOW_SETS), _rank(task[1], SLOW_METHODS)))
+
+
+def _rank(name: str, order: tuple[str, ...]) -> int:
+    return next((i for i, word in enumerate(order) if name.startswith(word)), len(order))
+
+
+def one_fit(task: Task) -> dict[str, Any]:
+    name, method, seed = task
+    load, n_clusters = paper_sets()[name]
     if name == "yale 8" and method.startswith(("SSC", "SSSC")):
         load = whole_faces
-    runs = []
-    for seed in range(draws if name.startswith(("synthetic", "yale")) else REAL_DRAWS):
-        X, y = load(seed)
-        if method in QUADRATIC and len(X) > MAX_QUADRATIC_ROWS:
-            return None
-        model = METHODS[method](n_clusters, seed)
-        started = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.filterwarnings("ignore", "Graph is not fully connected")
-            model.fit(X)
-        seconds = time.perf_counter() - started
-        runs.append({"accuracy": round(clustering_accuracy(y, model.labels_), 4), "seconds": round(seconds, 2)})
-    scores = [run["accuracy"] for run in runs]
-    return {"mean": round(float(np.mean(scores)), 4), "min": min(scores), "shape": list(X.shape), "runs": runs}
+    X, y = load(seed)
+    model = METHODS[method](n_clusters, seed)
+    started = time.process_time()
+    model.fit(X)
+    seconds = time.process_time() - started
+    return {"accuracy": round(clustering_accuracy(y, model.labels_), 4), "seconds": round(seconds, 2)}
 
 
 def whole_faces(seed: int) -> tuple[Any, Any]:
     return load_yaleb(8, random_state=seed, drop_components=0)
 
 
+def build(results: dict[Task, dict[str, Any]]) -> Record:
+    """Mean, lowest and all draws by data set and method."""
+    found: Record = {}
+    for name in paper_sets():
+        for method in METHODS:
+            runs = [results[name, method, seed] for seed in range(DRAWS) if (name, method, seed) in results]
+            if runs:
+                scores = [run["accuracy"] for run in runs]
+                cell = {"mean": round(float(np.mean(scores)), 4), "min": min(scores), "runs": runs}
+                found.setdefault(name, {})[method] = cell
+    return {"results": found}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
-    parser.add_argument("--data", nargs="+", default=[""])
-    parser.add_argument("--again", action="store_true")
-    parser.add_argument("--stale", action="store_true", help="also measure again what earlier code measured")
-    arguments = parser.parse_args()
-    for name in data_sets():
-        if name.startswith(SKIPPED) or not name.startswith(tuple(arguments.data)):
-            continue
-        for method in arguments.methods:
-            # Read anew each time: several processes may fill the same file.
-            fresh = not arguments.stale or is_fresh(kept(), "methods.py", f"{name}, {method}")
-            if not arguments.again and fresh and method in kept_results().get(name, {}):
-                continue
-            cell = measure(method, name)
-            if cell is None:
-                continue
-            record = kept()
-            record["results"].setdefault(name, {})[method] = cell
-            store(RESULTS, record, f"{name}, {method}")
-            print(f"{name:38s} {method:28s} mean {cell['mean']:.4f}  min {cell['min']:.4f}", flush=True)
-
-
-def kept() -> dict[str, Any]:
-    record = opened(RESULTS, "python benchmarks/methods.py")
-    record.setdefault("results", {})
-    return record
-
-
-def kept_results() -> dict[str, Any]:
-    return kept()["results"]
+    measure(RESULTS, tasks(), one_fit, build, parser(__doc__).parse_args())
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Measure again every stored result that comes from earlier code; then write the pages.
 
-    python benchmarks/remeasure.py            # all of it, shortest scripts first; can be interrupted and resumed
+    python benchmarks/remeasure.py            # all of it, in one process for each core; can be interrupted and resumed
+    python benchmarks/remeasure.py --jobs 16
     python benchmarks/remeasure.py --list     # only print what is older
-    python benchmarks/remeasure.py accuracy   # some files only; `reproduce` is a file, too
+    python benchmarks/remeasure.py methods    # some files only; `reproduce` is a file, too
 
-A script that is finished is not older any more, and the long ones keep every cell, so that the same command goes on
-where it was interrupted. Results on a device are named, but not measured.
+A script that is finished is not older any more, and all keep finished tasks, so that the same command goes on where it
+was interrupted. Results on a device are named, but not measured.
 """
 
 from __future__ import annotations
@@ -23,52 +24,51 @@ from subspaces.paper.reproduce.page import older_results, read_records
 ROOT = BENCHMARKS.parent
 RESULTS = BENCHMARKS / "results"
 REPRODUCE = "reproduce"
-# The shortest first. They measure only what is older themselves.
+TIMED = ("ssc_iteration", "products", "ssc_large_cpu", "speed")
+# Those that are run by `processes` first; times are measured last, one after another.
 ORDER = (
     "study_bounds",
-    "ssc_iteration",
     "study_flats",
-    "study_sigma",
     "study_graph",
-    "products",
     "study_partition",
-    "study_regime",
-    "study_kernel",
+    "study_score",
+    "study_units",
+    "study_sigma",
     "cluster_count_flats",
-    "ssc_large_cpu",
-    "accuracy",
-    REPRODUCE,
     "study_methods",
+    REPRODUCE,
+    "study_kinds",
+    "study_structure",
     "study_verdict",
     "defaults",
     "choosing",
-    "methods",
     "defaults_relatives",
-    "speed",
+    "methods",
+    *TIMED,
 )
+# Files of tables from package registries (benchmarks/fetch_tables.py), for the studies that use them.
+TABLES = BENCHMARKS / "tables.npz"
+WITH_TABLES = ("study_units", "study_verdict")
 ARGUMENTS = {
-    "accuracy": ["--stale"],
     "defaults": ["fls", f"{RESULTS}/defaults.json"],
     "defaults_relatives": ["relatives", f"{RESULTS}/defaults_relatives.json"],
-    "study_methods": ["--again"],
+    "study_kinds": [f"{RESULTS}/study_kinds.json"],
+    "study_structure": [f"{RESULTS}/study_structure.json"],
     "study_verdict": [f"{RESULTS}/study_verdict.json"],
-    "methods": ["--stale"],
     "products": ["--again"],
-    "study_sigma": ["--again"],
     "ssc_large_cpu": ["--device", "cpu", "--cells", "17"],
 }
 # Parts that are arguments of their script.
-IN_PARTS = {
-    "choosing": ("unequal", "motions", "count", "outliers", "confidence", "search"),
-    "speed": ("mnist", "spectral", "rows"),
-}
+IN_PARTS = {"speed": ("mnist", "spectral", "rows")}
 
 
-def command(name: str) -> list[str]:
-    """The command that measures a result file again."""
-    if name == REPRODUCE:
-        return [sys.executable, "-m", "subspaces", "reproduce", "--stale"]
-    return [sys.executable, str(BENCHMARKS / SCRIPTS[name]), *ARGUMENTS.get(name, []), *stale_parts(name)]
+def command(name: str, jobs: int | None = None) -> list[str]:
+    """The command that measures a result file again, in `jobs` processes."""
+    parallel = [] if jobs is None or name in (*TIMED, "study_bounds") else ["--jobs", str(jobs)]
+    script = "paper_tables.py" if name == REPRODUCE else SCRIPTS[name]
+    tables = ["--tables", str(TABLES)] if name in WITH_TABLES else []
+    given = [*ARGUMENTS.get(name, []), *tables, *stale_parts(name)]
+    return [sys.executable, str(BENCHMARKS / script), *given, *parallel]
 
 
 def stale_parts(name: str) -> list[str]:
@@ -98,11 +98,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[[], *ORDER], metavar="NAME", help="some files only")
     parser.add_argument("--list", action="store_true", help="print what is older and stop")
+    parser.add_argument("--jobs", type=int, help="number of processes; default is one for each core")
     arguments = parser.parse_args()
     todo = what_is_older(arguments.names or list(ORDER))
     for name, words in todo.items():
         print(f"older: {words}")
-        print(f"  {' '.join([Path(command(name)[0]).name, *command(name)[1:]])}".replace(f"{ROOT}/", ""))
+        shown = command(name, arguments.jobs)
+        print(f"  {' '.join([Path(shown[0]).name, *shown[1:]])}".replace(f"{ROOT}/", ""))
     for name in ON_DEVICE:
         if older(name):
             print(f"older, needs a device: {name}\n  python benchmarks/{SCRIPTS[name]}")
@@ -110,7 +112,9 @@ def main() -> None:
         return
     for number, name in enumerate(todo, start=1):
         print(f"\n{number} of {len(todo)}: {name}", flush=True)
-        subprocess.run(command(name), check=True, cwd=ROOT)
+        if name in WITH_TABLES and not TABLES.exists():
+            subprocess.run([sys.executable, str(BENCHMARKS / "fetch_tables.py"), str(TABLES)], check=True, cwd=ROOT)
+        subprocess.run(command(name, arguments.jobs), check=True, cwd=ROOT)
     subprocess.run([sys.executable, str(BENCHMARKS / "tables.py")], check=True, cwd=ROOT)
 
 

@@ -1,8 +1,8 @@
-"""LBF and its variants: effect of the polish, affine flats and the median loss, and how often K is found.
+"""LBF and its variants: effect of the polish, affine flats and the median loss.
 
-    python benchmarks/study_flats.py
+    python benchmarks/study_flats.py --jobs 16
 
-Writes benchmarks/results/study_flats.json after every row. Data are read from the folder named by SUBSPACES_DATA.
+Writes benchmarks/results/study_flats.json: mean accuracies. Data are read from the folder named by SUBSPACES_DATA.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept import store
+from measuring import Record, measure, parser
 
 from subspaces import LBF, KFlats
 from subspaces.datasets import load_mnist, load_yaleb, make_subspaces
@@ -34,45 +34,44 @@ VARIANTS = {
 }
 
 
-def data_sets() -> dict[str, tuple[int, list[tuple[Any, Any]]]]:
-    sets = {
+def data_sets() -> dict[str, tuple[int, int, Any]]:
+    """Name: number of clusters, number of draws, how to load one."""
+    sets: dict[str, tuple[int, int, Any]] = {
         f"{name}, 30 % outliers": (
             len(dims),
-            [make_subspaces(dims, space, outliers=0.3, random_state=seed) for seed in range(DRAWS)],
+            DRAWS,
+            lambda seed, d=dims, p=space: make_subspaces(d, p, outliers=0.3, random_state=seed),
         )
         for name, (dims, space) in MODELS.items()
     }
-    sets["MNIST 1, 7"] = (2, [load_mnist([1, 7])])
-    sets["Yale, 8 persons"] = (8, [load_yaleb(8, random_state=seed) for seed in range(DRAWS)])
+    sets["MNIST 1, 7"] = (2, 1, lambda seed: load_mnist([1, 7]))
+    sets["Yale, 8 persons"] = (8, DRAWS, lambda seed: load_yaleb(8, random_state=seed))
     return sets
 
 
+def one_fit(task: tuple[str, str, int]) -> float:
+    name, variant, seed = task
+    n_clusters, _, load = data_sets()[name]
+    X, y = load(seed)
+    return float(clustering_accuracy(y, VARIANTS[variant](n_clusters, seed).fit(X).labels_))
+
+
+def build(results: dict[tuple[str, str, int], float]) -> Record:
+    found: Record = {}
+    for name, (_, draws, _) in data_sets().items():
+        means = {variant: np.mean([results[name, variant, seed] for seed in range(draws)]) for variant in VARIANTS}
+        found[name] = {variant: round(float(mean), 4) for variant, mean in means.items()}
+    return {"results": found}
+
+
 def main() -> None:
-    record: dict[str, Any] = {"command": "python benchmarks/study_flats.py", "results": {}, "found": {}}
-    for name, (n_clusters, draws) in data_sets().items():
-        record["results"][name] = {
-            variant: round(
-                float(
-                    np.mean(
-                        [clustering_accuracy(y, make(n_clusters, i).fit(X).labels_) for i, (X, y) in enumerate(draws)]
-                    )
-                ),
-                4,
-            )
-            for variant, make in VARIANTS.items()
-        }
-        print(name, record["results"][name], flush=True)
-        store(RESULTS, record, None)
-    for name, (dims, space) in MODELS.items():
-        for outliers in (0.05, 0.3):
-            found = []
-            for seed in range(DRAWS):
-                X, _ = make_subspaces(dims, space, outliers=outliers, random_state=seed)
-                found.append(LBF("auto", random_state=seed).fit(X).n_clusters_)
-            record["found"][f"{name}, {outliers:.0%} outliers"] = {"true": len(dims), "found": found}
-            print(name, outliers, found, flush=True)
-            store(RESULTS, record, None)
-    store(RESULTS, record)
+    tasks = [
+        (name, variant, seed)
+        for name, (_, draws, _) in data_sets().items()
+        for variant in VARIANTS
+        for seed in range(draws)
+    ]
+    measure(RESULTS, tasks, one_fit, build, parser(__doc__).parse_args())
 
 
 if __name__ == "__main__":

@@ -1,33 +1,34 @@
 """Self-expressive methods compared: solvers, published settings, and methods that were left out.
 
-    python benchmarks/study_methods.py                   # what is missing
-    python benchmarks/study_methods.py --methods tsc lsr --data motions
-    python benchmarks/study_methods.py --page            # write the tables of docs/which-method.md
+    python benchmarks/study_methods.py --jobs 16
+    python benchmarks/study_methods.py --only motions    # one data set or method
 
 Accuracy without labels of outliers, and CPU seconds of a fit, of every method on small sets: planes that are
 orthogonal and nearly free of noise, three models of the paper, faces, 2,000 rows of handwritten digits, and the motion
 sequences. Methods that are not part of the library are written here in a few lines:
 
-- EKSS: the share of 50 short runs of K-flats in which two rows have the same label, as a graph;
+- EKSS: the share of 200 short runs of K-flats in which two rows have the same label, as a graph;
 - "ssc doubly stochastic", "lsr doubly stochastic": the graph of SSC or LSR, scaled to row sums of one;
-- "sssc exemplars": SSSC with a sample of rows far from each other in angle in place of a random one.
+- ESC: 300 exemplars, each the row that those before it represent worst, and a graph of similar codes on them;
+- "low-rank mixture": a mixture of Gaussians with d free variances and one for all other directions.
 
-Writes benchmarks/results/study_methods.json after every cell. Data are read from the folder named by SUBSPACES_DATA.
+Writes benchmarks/results/study_methods.json. The same command goes on where it was interrupted. Data are read from the
+folder named by SUBSPACES_DATA.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept import opened, store
+from measuring import Record, measure, parser
 from scipy.sparse import csr_matrix, identity
+from scipy.special import logsumexp
 from sklearn.datasets import load_digits
+from sklearn.decomposition import sparse_encode
 
 from subspaces import LBF, SLBF, SSC, SSSC, KFlats
 from subspaces._core.arrays import unit_rows
@@ -38,15 +39,20 @@ from subspaces.flats.kflats import fit_kflats
 from subspaces.metrics import clustering_accuracy
 from subspaces.rows.preparation import mean_offset
 from subspaces.rows.thresholds import FAR_OFFSET
-from subspaces.self_expression.residuals import cluster_grams, least_residual
 from subspaces.spectral.graph import spectral_labels
 from subspaces.spectral.partition import vector_counts
 
 RESULTS = Path(__file__).parent / "results" / "study_methods.json"
 SOME_ROWS = 2000
-RUNS, STEPS, NEAREST = 50, 3, 20
-EXEMPLARS = 300
-BEGIN, END = "<!-- solvers: made by benchmarks/study_methods.py -->", "<!-- end of solvers -->"
+# EKSS: runs, steps of each, and edges of a row.
+RUNS, STEPS, NEAREST = 200, 3, 20
+# ESC: exemplars, weight of fidelity, rows that are coded together, and edges of a row.
+EXEMPLARS, FIDELITY, CODED_TOGETHER, CODE_NEIGHBORS = 300, 20.0, 50, 5
+# Low-rank mixture: runs, and steps of each.
+MIXTURE_STARTS, MIXTURE_STEPS = 5, 30
+
+Draw = tuple[np.ndarray, np.ndarray]
+Task = tuple[str, str, int]  # data set, method, draw
 
 METHODS: dict[str, Callable[[np.ndarray, int], Any]] = {
     "ssc": lambda X, k: SSC(k, random_state=0).fit(X).labels_,
@@ -59,37 +65,54 @@ METHODS: dict[str, Callable[[np.ndarray, int], Any]] = {
     "ssc doubly stochastic": lambda X, k: doubly_stochastic(X, k, "admm"),
     "lsr doubly stochastic": lambda X, k: doubly_stochastic(X, k, "least_squares"),
     "sssc": lambda X, k: SSSC(k, n_in_sample=EXEMPLARS, random_state=0).fit(X).labels_,
-    "sssc exemplars": lambda X, k: exemplars(X, k),
+    "sssc, 1000 rows": lambda X, k: SSSC(k, random_state=0).fit(X).labels_,
+    "esc": lambda X, k: esc(X, k),
     "kflats": lambda X, k: KFlats(k, random_state=0).fit(X).labels_,
     "ekss": lambda X, k: ekss(X, k),
+    "low-rank mixture": lambda X, k: low_rank_mixture(X, k),
     "ssc motions": lambda X, k: SSC.published("motions", k, random_state=0).fit(X).labels_,
+    "ssc motions, 4 K columns": lambda X, k: SSC.published("motions", k, random_state=0).fit(projected(X, k)).labels_,
     "lbf motions": lambda X, k: LBF.published("motions", k, random_state=0).fit(X).labels_,
     "slbf motions": lambda X, k: SLBF.published("motions", k, random_state=0).fit(X).labels_,
     "kflats motions": lambda X, k: KFlats.published("motions", k, random_state=0).fit(X).labels_,
-    "ssc faces": lambda X, k: SSC.published("faces", k, random_state=0).fit(X).labels_,
 }
-# Only on the data that the settings were published for; raw faces are for nothing else.
-ONLY = {"ssc motions": "motions", "lbf motions": "motions", "slbf motions": "motions", "kflats motions": "motions"}
-ONLY |= {"ssc faces": "raw faces"}
+# Published settings for motions, which are measured on nothing else.
+FOR_MOTIONS = tuple(name for name in METHODS if " motions" in name)
 
 
-def data_sets() -> Iterator[tuple[str, Callable[[], list[tuple[np.ndarray, np.ndarray]]]]]:
-    """Names, and functions that load draws of rows and classes, -1 for outliers."""
-    yield "orthogonal planes", lambda: [orthogonal_planes(seed) for seed in range(4)]
+def data_sets() -> dict[str, list[Callable[[], Draw]]]:
+    """How to load each draw of rows and classes, -1 for outliers."""
+    sets: dict[str, list[Callable[[], Draw]]] = {
+        "orthogonal planes": [lambda seed=seed: orthogonal_planes(seed) for seed in range(4)]
+    }
     for dims, space, outliers in (((2, 2), 6, 0.3), ((4, 5, 6), 10, 0.05), ((5, 6, 7), 20, 0.3)):
-        name = f"({', '.join(map(str, dims))}) R^{space} {100 * outliers:.0f}%"
-        yield (
-            name,
-            lambda d=dims, p=space, o=outliers: [make_subspaces(d, p, outliers=o, random_state=s) for s in (0, 1)],
-        )
-    yield "faces, 8 persons", lambda: [load_yaleb(8, random_state=seed, drop_components=0) for seed in (0, 1)]
+        sets[f"({', '.join(map(str, dims))}) R^{space} {100 * outliers:.0f}%"] = [
+            lambda d=dims, p=space, o=outliers, seed=seed: make_subspaces(d, p, outliers=o, random_state=seed)
+            for seed in range(5)
+        ]
+    sets["faces, 8 persons"] = [
+        lambda seed=seed: load_yaleb(8, random_state=seed, drop_components=0) for seed in range(5)
+    ]
     for digits in ("17", "248", "0123456789"):
-        yield f"MNIST {digits}", lambda d=digits: [some_rows(*load_mnist([int(each) for each in d]))]
-    yield "penDigits", lambda: [some_rows(*load_pendigits())]
-    yield "digits of scikit-learn", lambda: [load_digits(return_X_y=True)]
+        sets[f"MNIST {digits}"] = [lambda d=digits: some_rows(*load_mnist([int(each) for each in d]))]
+    sets["penDigits"] = [lambda: some_rows(*load_pendigits())]
+    sets["digits of scikit-learn"] = [lambda: load_digits(return_X_y=True)]
+    tracks = load_motions()
     for count in (2, 3):
-        yield f"motions, {count}", lambda c=count: [each for each in load_motions().values() if each[1].max() + 1 == c]
-    yield "raw faces, persons 1 to 8", lambda: [load_yaleb(persons=range(1, 9), n_components=None)]
+        sets[f"motions, {count}"] = [lambda each=each: each for each in tracks.values() if each[1].max() + 1 == count]
+    return sets
+
+
+def tasks() -> list[Task]:
+    """All fits, those of images first, which take longest."""
+    found = [
+        (name, method, draw)
+        for name, draws in data_sets().items()
+        for method in METHODS
+        if name.startswith("motions") or method not in FOR_MOTIONS
+        for draw in range(len(draws))
+    ]
+    return sorted(found, key=lambda task: not task[0].startswith(("MNIST", "penDigits", "digits")))
 
 
 def orthogonal_planes(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -120,16 +143,41 @@ def doubly_stochastic(X: np.ndarray, k: int, solver: str) -> np.ndarray:
     return cut(graph.multiply(scale[:, None]).multiply(scale).tocsr(), k)
 
 
-def exemplars(X: np.ndarray, k: int) -> np.ndarray:
-    """SSC of rows chosen one after another, each at the largest angle to those before; others by their residuals."""
-    rows = unit_rows(X.astype(np.float64))
+def exemplar_codes(rows: np.ndarray) -> np.ndarray:
+    """Codes (n, m) on exemplars, each the row that those before it represent worst, and not a random sample.
+
+    A row is represented by the c that minimises |c|_1 + lambda / 2 |x - c E|^2. This cost falls with every exemplar, so
+    that only rows whose last cost is the largest are coded again.
+    """
     chosen = [0]
-    nearest = np.abs(rows @ rows[0])
-    for _ in range(min(EXEMPLARS, len(X)) - 1):
-        chosen.append(int(nearest.argmin()))
-        nearest = np.maximum(nearest, np.abs(rows @ rows[chosen[-1]]))
-    labels = SSC(k, random_state=0).fit(X[chosen]).labels_
-    return least_residual(rows, cluster_grams(rows[chosen], labels, k, ridge=1e-6))
+    cost = np.full(len(rows), np.inf)
+    cost[0] = 0
+    while len(chosen) < min(EXEMPLARS, len(rows)):
+        checked = np.zeros(len(rows), bool)
+        while not checked[cost.argmax()]:
+            some = np.argsort(-cost)[:CODED_TOGETHER]
+            some = some[~checked[some]]
+            codes = lasso(rows[some], rows[chosen])
+            errors = np.square(rows[some] - codes @ rows[chosen]).sum(axis=1)
+            cost[some] = np.abs(codes).sum(axis=1) + FIDELITY / 2 * errors
+            checked[some] = True
+        chosen.append(int(cost.argmax()))
+        cost[chosen[-1]] = 0
+    return lasso(rows, rows[chosen])
+
+
+def lasso(rows: np.ndarray, atoms: np.ndarray) -> np.ndarray:
+    return sparse_encode(rows, atoms, algorithm="lasso_cd", alpha=1 / FIDELITY, max_iter=200)
+
+
+def esc(X: np.ndarray, k: int) -> np.ndarray:
+    """Exemplar-based subspace clustering: codes on exemplars; rows with similar codes are joined."""
+    codes = unit_rows(np.abs(exemplar_codes(unit_rows(X.astype(np.float64)))))
+    near = codes @ codes.T
+    np.fill_diagonal(near, 0)
+    limits = -np.partition(-near, CODE_NEIGHBORS, axis=1)[:, CODE_NEIGHBORS]
+    kept = csr_matrix(np.where(near > limits[:, None], near, 0))
+    return cut((kept + kept.T).tocsr(), k)
 
 
 def ekss(X: np.ndarray, k: int) -> np.ndarray:
@@ -148,69 +196,71 @@ def ekss(X: np.ndarray, k: int) -> np.ndarray:
     return cut((kept + kept.T).tocsr(), k)
 
 
-def measure(method: str, draws: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
-    scores, seconds = [], []
-    for X, y in draws:
-        started = time.process_time()
-        labels = METHODS[method](X, len(np.unique(y[y >= 0])))
-        seconds.append(time.process_time() - started)
-        scores.append(clustering_accuracy(y[y >= 0], labels[y >= 0]))
-    return {
-        "mean": round(float(np.mean(scores)), 4),
-        "min": round(min(scores), 4),
-        "seconds": round(float(np.mean(seconds)), 2),
-        "draws": len(scores),
-    }
+def low_rank_mixture(X: np.ndarray, k: int) -> np.ndarray:
+    """A mixture of Gaussians of low rank (probabilistic principal components) that begins at K-flats."""
+    rows = X.astype(np.float64)
+    rng = np.random.RandomState(0)
+    dim = max(1, choose_dim(rows, k, affine=True, rng=rng))
+    starts = random_starts(rows, k, dim, affine=True, n_starts=MIXTURE_STARTS, rng=rng)
+    fits = [expectation_maximization(rows, fit_kflats(rows, start, affine=True).labels, k, dim) for start in starts]
+    return max(fits, key=lambda fit: fit[1])[0]
 
 
-def page(results: dict[str, dict[str, Any]]) -> str:
-    """Tables of docs/which-method.md: mean accuracies of solvers, and errors on motions."""
-    names = [name for name in results if not name.startswith(("motions", "raw faces"))]
-    lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for method in METHODS:
-        means = [results[name][method]["mean"] if method in results[name] else None for name in names]
-        if method not in ONLY:
-            lines.append(f"| {method} | {' | '.join('–' if mean is None else f'{mean:.3f}' for mean in means)} |")
-    lines += ["", "| error in % | two motions | three motions |", "|---|---|---|"]
-    two, three = (results[f"motions, {count}"] for count in (2, 3))
-    for method in METHODS:
-        if method in two and method in three:
-            errors = [100 * (1 - cells[method]["mean"]) for cells in (two, three)]
-            lines.append(f"| {method} | {errors[0]:.1f} | {errors[1]:.1f} |")
-    return "\n".join(lines)
+def expectation_maximization(rows: np.ndarray, labels: np.ndarray, k: int, dim: int) -> tuple[np.ndarray, float]:
+    """Labels (n,) and log-likelihood."""
+    n, p = rows.shape
+    floor = 1e-6 * rows.var(axis=0).mean()
+    shares = np.eye(k)[labels]
+    for _ in range(MIXTURE_STEPS):
+        logs = np.empty((n, k))
+        for j in range(k):
+            weight = shares[:, j].sum() + 1e-9
+            moved = rows - shares[:, j] @ rows / weight
+            values, axes = np.linalg.eigh((moved * shares[:, j, None]).T @ moved / weight)
+            values, axes = np.maximum(values[::-1], floor), axes[:, ::-1][:, :dim]
+            noise = values[dim:].mean()
+            inside = np.square(moved @ axes)
+            squares = (np.square(moved).sum(axis=1) - inside.sum(axis=1)) / noise + inside @ (1 / values[:dim])
+            volume = np.log(values[:dim]).sum() + (p - dim) * np.log(noise)
+            logs[:, j] = np.log(weight / n) - (volume + squares) / 2
+        total = logsumexp(logs, axis=1)
+        shares = np.exp(logs - total[:, None])
+    return shares.argmax(axis=1), float(total.sum())
 
 
-def write_page() -> None:
-    path = Path(__file__).parents[1] / "docs" / "which-method.md"
-    before, rest = path.read_text().split(BEGIN)
-    results = opened(RESULTS, "python benchmarks/study_methods.py")["results"]
-    path.write_text(f"{before}{BEGIN}\n{page(results)}\n{END}{rest.split(END)[1]}")
+def projected(X: np.ndarray, k: int) -> np.ndarray:
+    """Leading 4 K directions of the rows, without subtracting their mean."""
+    return X @ np.linalg.svd(X, full_matrices=False)[2][: 4 * k].T
+
+
+def one_fit(task: Task) -> dict[str, float]:
+    name, method, draw = task
+    X, y = data_sets()[name][draw]()
+    started = time.process_time()
+    labels = METHODS[method](X, len(np.unique(y[y >= 0])))
+    seconds = time.process_time() - started
+    return {"accuracy": float(clustering_accuracy(y[y >= 0], labels[y >= 0])), "seconds": seconds}
+
+
+def build(results: dict[Task, dict[str, float]]) -> Record:
+    """Mean and lowest accuracy and mean seconds by data set and method."""
+    found: Record = {}
+    for name in data_sets():
+        for method in METHODS:
+            runs = [run for (data, which, _), run in results.items() if (data, which) == (name, method)]
+            if runs:
+                scores = [run["accuracy"] for run in runs]
+                found.setdefault(name, {})[method] = {
+                    "mean": round(float(np.mean(scores)), 4),
+                    "min": round(min(scores), 4),
+                    "seconds": round(float(np.mean([run["seconds"] for run in runs])), 2),
+                    "draws": len(runs),
+                }
+    return {"results": found}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
-    parser.add_argument("--data", nargs="+", default=[""])
-    parser.add_argument("--again", action="store_true")
-    parser.add_argument("--page", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.page:
-        write_page()
-        return
-    warnings.simplefilter("ignore")
-    for name, load in data_sets():
-        if not name.startswith(tuple(arguments.data)):
-            continue
-        draws = load()
-        for method in arguments.methods:
-            record = opened(RESULTS, "python benchmarks/study_methods.py")
-            cells = record.setdefault("results", {}).setdefault(name, {})
-            wanted = name.startswith(ONLY[method]) if method in ONLY else not name.startswith("raw faces")
-            if not wanted or (method in cells and not arguments.again):
-                continue
-            cells[method] = measure(method, draws)
-            store(RESULTS, record, f"{name}, {method}")
-            print(f"{name:28s} {method:24s} {cells[method]}", flush=True)
+    measure(RESULTS, tasks(), one_fit, build, parser(__doc__).parse_args())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Choose the partition before or after refinement?
 
-    python benchmarks/study_partition.py
+    python benchmarks/study_partition.py --jobs 16
 
 The same sparse psi is clustered in three ways: (a) the smallest number of eigenvectors whose modularity is within two
 standard errors of the best, not refined; (b) the same, refined afterwards; (c) every candidate refined, the largest
@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from kept import store
+from measuring import Record, measure, parser
 
 from subspaces._core.arrays import unit_rows
 from subspaces.datasets import load_mnist, load_pendigits
@@ -65,19 +65,32 @@ def study(X: np.ndarray, y: np.ndarray, dim: int, size: int, seed: int) -> dict[
     }
 
 
-def main() -> None:
-    data_sets = {
+def data_sets():  # type: ignore[no-untyped-def]
+    """How to load the rows, dimension and neighbourhood of flats."""
+    sets = {
         digits: (lambda digits=digits: load_mnist([int(digit) for digit in digits]), 9, 20)
-        for digits in ("17", "49", "368", "25789", "0123456789")
+        for digits in ("0123456789", "25789", "368", "17", "49")
     }
-    results = {}
-    for name, (load, dim, size) in {**data_sets, "pendigits": (load_pendigits, 4, 28)}.items():
-        X, y = load()
-        runs = [study(X, y, dim, size, seed) for seed in range(SEEDS)]
-        results[name] = {key: [run[key] for run in runs] for key in runs[0]}
-        means = {key: round(float(np.mean(values)), 4) for key, values in results[name].items()}
-        print(f"{name:12s} {means}", flush=True)
-    store(RESULTS, {"command": "python benchmarks/study_partition.py", "results": results}, indent=None)
+    return {**sets, "pendigits": (load_pendigits, 4, 28)}
+
+
+def one_draw(task: tuple[str, int]) -> dict[str, float]:
+    name, seed = task
+    load, dim, size = data_sets()[name]
+    return study(*load(), dim, size, seed)
+
+
+def build(results: dict[tuple[str, int], dict[str, float]]) -> Record:
+    found: Record = {}
+    for name in ("17", "49", "368", "25789", "0123456789", "pendigits"):
+        runs = [results[name, seed] for seed in range(SEEDS)]
+        found[name] = {key: [run[key] for run in runs] for key in runs[0]}
+    return {"results": found}
+
+
+def main() -> None:
+    tasks = [(name, seed) for name in data_sets() for seed in range(SEEDS)]
+    measure(RESULTS, tasks, one_draw, build, parser(__doc__).parse_args())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Which number of clusters a grid search by `score` takes: mean over three folds, 2 to 8 clusters.
 
-    SUBSPACES_DATA=folder python benchmarks/study_score.py
+    SUBSPACES_DATA=folder python benchmarks/study_score.py --jobs 16
 
 Writes benchmarks/results/study_score.json and draws docs/_static/score.svg. `score` encodes rows in 20 principal
 directions; the same fits are scored in other numbers of them, too. A few minutes on two cores.
@@ -8,23 +8,20 @@ directions; the same fits are scored in other numbers of them, too. A few minute
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
-import sklearn
+from measuring import Record, measure, parser
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import scale
 
-import subspaces
 from subspaces import FLS, LBF
 from subspaces.datasets import load_mnist, load_motions, make_subspaces
 from subspaces.estimators._score import Scorer, fit_code
@@ -127,32 +124,23 @@ def draw(results: list[dict[str, Any]]) -> None:
     figure.savefig(FIGURE, metadata={"Date": None})
 
 
+def build(results: dict[str, dict[str, Any]]) -> Record:
+    found = list(results.values())
+    return {"right": right_shares(found), "results": found}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--figure", action="store_true", help="only draw the figure from the kept results")
-    if not parser.parse_args().figure:
-        results = []
-        for each in joblib.Parallel(n_jobs=2, return_as="generator")(
-            joblib.delayed(searched)(case) for case in cases()
-        ):
-            results.append(each)
-            print(each["data"], each["true"], each["found"], flush=True)
-        record = {
-            "command": "python benchmarks/study_score.py",
-            "versions": {
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "scikit-learn": sklearn.__version__,
-                "subspaces": subspaces.__version__,
-            },
-            "right": right_shares(results),
-            "results": results,
-        }
-        RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+    arguments = parser(__doc__)
+    arguments.add_argument("--figure", action="store_true", help="only draw the figure from the kept results")
+    options = arguments.parse_args()
+    if not options.figure:
+        todo = {f"{case[0]}, {case[2]}": case for case in cases()}
+        measure(RESULTS, todo, lambda name: searched(todo[name]), build, options)
     kept = json.loads(RESULTS.read_text())
     for kind, shares in kept["right"].items():
         print(f"{kind:32s}", "  ".join(f"{n} columns {share:.2f}" for n, share in shares.items()))
-    draw(kept["results"])
+    if find_spec("matplotlib"):
+        draw(kept["results"])
 
 
 if __name__ == "__main__":

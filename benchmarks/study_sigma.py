@@ -1,7 +1,6 @@
 """Rules for the sigma of `FLS.paper` that need no labels, on the data of Tables 1 to 4.
 
-    python benchmarks/study_sigma.py            # what is missing; finished draws are kept
-    python benchmarks/study_sigma.py --again
+    python benchmarks/study_sigma.py --jobs 16
 
 For each draw, flats are fitted once and the rows are clustered with each sigma of a grid. A rule chooses one of them
 from figures that need no labels. Writes benchmarks/results/study_sigma.json: mean accuracy of each rule on each data
@@ -11,13 +10,12 @@ lower than on all rows (`subspaces reproduce reading`).
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept import opened, store
+from measuring import Record, measure, parser
 
 from subspaces._core.arrays import unit_rows
 from subspaces.flats.distances import distances_to
@@ -41,6 +39,9 @@ N_LANDMARKS = 1000
 # Typical distances to the flat of these ranks, as shares of the number of flats.
 RANKS = {"5th": 5 / N_LANDMARKS, "20th": 20 / N_LANDMARKS, "100th": 100 / N_LANDMARKS}
 SAMPLE = 500
+DRAWS = 3
+
+Task = tuple[str, str, int]  # kind of flats, data set, seed
 
 
 def curve(cell: Cell, seed: int, *, affine: bool) -> dict[str, Any]:
@@ -120,25 +121,22 @@ def rule_means(found: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, fl
     return rules
 
 
+def one_draw(task: Task) -> dict[str, Any]:
+    kind, name, seed = task
+    return curve(CELLS[name], seed, affine=kind == "affine")
+
+
+def build(results: dict[Task, dict[str, Any]]) -> Record:
+    draws: Record = {kind: {name: [] for name in CELLS} for kind in ("affine", "linear")}
+    for (kind, name, _), found in results.items():
+        draws[kind][name].append(found)
+    rules = {kind: {"sigmas": SIGMAS, "rules": rule_means(found)} for kind, found in draws.items()}
+    return {"draws": draws, "results": rules}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--flats", nargs="+", choices=["affine", "linear"], default=["affine", "linear"])
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--again", action="store_true", help="measure stored draws again")
-    arguments = parser.parse_args()
-    record = opened(RESULTS, "python benchmarks/study_sigma.py")
-    if arguments.again:
-        record.pop("draws", None)
-    for kind in arguments.flats:
-        found = record.setdefault("draws", {}).setdefault(kind, {})
-        for name, cell in CELLS.items():
-            draws = found.setdefault(name, [])
-            for seed in range(len(draws), arguments.draws):
-                draws.append(curve(cell, seed, affine=kind == "affine"))
-                print(f"{kind} {name:28s} {seed}", [each["accuracy"] for each in draws[-1]["sigmas"]], flush=True)
-                store(RESULTS, record, None, indent=None)
-        record.setdefault("results", {})[kind] = {"sigmas": SIGMAS, "rules": rule_means(found)}
-    store(RESULTS, record, indent=None)
+    tasks = [(kind, name, seed) for kind in ("affine", "linear") for name in CELLS for seed in range(DRAWS)]
+    measure(RESULTS, tasks, one_draw, build, parser(__doc__).parse_args())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Should columns be standardised? What one flat says about it, and what it does to the clusters.
 
     python benchmarks/fetch_tables.py tables.npz
-    SUBSPACES_DATA=folder python benchmarks/study_units.py benchmarks/results/study_units.json --tables tables.npz
+    SUBSPACES_DATA=folder python benchmarks/study_units.py --tables tables.npz
 
 For tables of at most 80 columns: the share of the variance in the column that varies most, by how many nats a row, and
 how many standard errors, one flat describes standardised columns shorter, and the adjusted Rand index of FLS with
@@ -10,18 +10,13 @@ columns as they are, standardised, and as it chooses. `--table` prints a stored 
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from known_data import load, table_names
+from measuring import measure, parser
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS
@@ -30,6 +25,7 @@ from subspaces.selection.units import row_lengths
 
 warnings.filterwarnings("ignore")
 
+RESULTS = Path(__file__).parent / "results" / "study_units.json"
 KNOWN = (
     "iris raw",
     "wine raw",
@@ -89,19 +85,19 @@ def print_table(results):
     print(f"{f'mean of {len(results)}':65}" + "".join(f"{mean:9.3f}" for mean in means))
 
 
+def build(results):
+    return {"results": [each for each in results.values() if each]}
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--tables", type=Path, help=".npz file of benchmarks/fetch_tables.py")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--table", action="store_true", help="print a summary of OUT and stop")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--tables", type=Path, help=".npz file of benchmarks/fetch_tables.py")
+    arguments.add_argument("--table", action="store_true", help="print the stored results and stop")
+    options = arguments.parse_args()
     if not options.table:
         names = [*KNOWN, *(table_names(options.tables) if options.tables else ())]
-        with ProcessPoolExecutor(options.jobs) as pool:
-            results = [each for each in pool.map(study, names) if each]
-        options.out.write_text(json.dumps(results, indent=1))
-    print_table(json.loads(options.out.read_text()))
+        measure(RESULTS, names, study, build, options)
+    print_table(json.loads(RESULTS.read_text())["results"])
 
 
 if __name__ == "__main__":

@@ -17,27 +17,19 @@ no group is a fair test of these.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import time
 import warnings
 import zlib
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MKL_NUM_THREADS", "1")
-
 import numpy as np
 from draws import accuracy, rounded
-from kept import ALL, opened, store
 from known_data import WITHOUT_CLUSTERS, leading, load, motion_names, table_names
+from measuring import measure, parser
 
-SECONDS_BETWEEN_WRITES = 10.0
 RIGHT = 0.9
 GROUPS = ("chosen on", "other kinds", "tables")
 SLOW = ("faces 20", "mnist", "faces", "pendigits", "gauss15", "digits", "table")
@@ -195,39 +187,29 @@ def print_table(runs, verbose):
             print(what, run["method"], run["name"], run["shift"], run["accuracy"], verdict.trust, *verdict.reasons[:3])
 
 
-def write(path, runs, *, finished=True):
-    runs.sort(key=lambda run: (run["name"], run["shift"], run["seed"], run["method"]))
-    record = opened(path, f"python benchmarks/study_verdict.py {path}") | {"runs": runs}
-    store(path, record, ALL if finished else None, indent=0)
+def build(results):
+    """All runs, sorted."""
+    runs = [run for some in results.values() for run in some]
+    return {"runs": sorted(runs, key=lambda run: (run["name"], run["shift"], run["seed"], run["method"]))}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="part of the name of a data set")
-    parser.add_argument("--tables", type=Path, help="archive of benchmarks/fetch_tables.py")
-    parser.add_argument("--table", action="store_true", help="judge the stored evidence and stop")
-    parser.add_argument("--verbose", action="store_true", help="list runs that were judged wrongly")
-    options = parser.parse_args()
-    if options.table:
-        print_table(json.loads(options.out.read_text())["runs"], options.verbose)
+    arguments = parser(__doc__)
+    arguments.add_argument("out", type=Path)
+    arguments.add_argument("--tables", type=Path, help="archive of benchmarks/fetch_tables.py")
+    arguments.add_argument("--table", action="store_true", help="judge the stored evidence and stop")
+    arguments.add_argument("--verbose", action="store_true", help="list runs that were judged wrongly")
+    options = arguments.parse_args()
+    if not options.table:
+        # The slowest first.
+        todo = sorted(
+            dict.fromkeys(tasks(options.tables)),
+            key=lambda task: next((i for i, word in enumerate(SLOW) if task[0].startswith(word)), len(SLOW)),
+        )
+        measure(options.out, todo, lambda task: rounded(study(task)), build, options)
+    if not options.out.exists():
         return
-    todo = [task for task in tasks(options.tables) if options.only in task[0]]
-    # The slowest first.
-    todo.sort(key=lambda task: next((i for i, word in enumerate(SLOW) if task[0].startswith(word)), len(SLOW)))
-    runs, written = [], time.monotonic()
-    with ProcessPoolExecutor(options.jobs) as pool:
-        jobs = {pool.submit(study, task): task for task in todo}
-        for job in as_completed(jobs):
-            try:
-                runs += rounded(job.result())
-            except Exception as error:
-                print("failed:", jobs[job], repr(error)[:300], flush=True)
-            if time.monotonic() - written > SECONDS_BETWEEN_WRITES:
-                written = time.monotonic()
-                write(options.out, runs, finished=False)
-    write(options.out, runs)
+    runs = json.loads(options.out.read_text())["runs"]
     print_table(runs, options.verbose)
     print(f"{sum(run['seconds'] for run in runs):.0f} seconds of CPU for {len(runs)} fits")
 

@@ -48,19 +48,10 @@ def results(name: str) -> dict[str, Any]:
 
 
 def accuracy() -> list[str]:
-    measured = results("defaults")
     lines = ["| data | FLS in the paper | `FLS(K)` here, mean (lowest) | draws |", "|---|---|---|---|"]
     for name, shown, paper in ROWS:
-        found = [run["accuracy"] for run in measured[name]["runs"]["FLS"].values()]
+        found = [run["accuracy"] for run in default_runs(name)]
         lines.append(f"| {shown} | {paper} | **{sum(found) / len(found):.3f}** ({min(found):.3f}) | {len(found)} |")
-    return lines
-
-
-def regime() -> list[str]:
-    lines = ["| data | linear: accuracy (modularity) | affine | own choice | chose affine |", "|---|---|---|---|---|"]
-    for name, row in results("study_regime").items():
-        cells = [f"{row[f'{kind} accuracy']:.3f} ({row[f'{kind} modularity']:.3f})" for kind in ("linear", "affine")]
-        lines.append(f"| {name} | {cells[0]} | {cells[1]} | {row['auto accuracy']:.3f} | {row['chose affine']:.0%} |")
     return lines
 
 
@@ -71,10 +62,6 @@ def by_column(measured: dict[str, Any], columns: dict[str, str] | None = None) -
     for name, row in measured.items():
         lines.append(f"| {name} | " + " | ".join(f"{row[column]:.3f}" for column in columns) + " |")
     return lines
-
-
-def kernel() -> list[str]:
-    return by_column(results("study_kernel"))
 
 
 def theory() -> list[str]:
@@ -193,12 +180,20 @@ def large_ssc() -> dict[str, dict[str, dict[str, Any]]]:
 
 def method_scores(name: str, method: str) -> tuple[float, float] | None:
     """Mean and lowest accuracy of a method; None if it was not run."""
+    if method == "FLS":
+        scores = [run["accuracy"] for run in default_runs(name)]
+        return sum(scores) / len(scores), min(scores)
     cell = results("methods").get(name, {}).get(method)
     if cell is not None:
         return float(cell["mean"]), float(cell["min"])
     solvers = {"SSC": "admm", "SSC elastic_net": "elastic_net", "SSC omp": "omp"}
     large = large_ssc().get(name, {}).get(solvers.get(method, ""))
     return None if large is None else (float(large["accuracy"]), float(large["accuracy"]))
+
+
+def default_runs(name: str) -> list[dict[str, Any]]:
+    """Draws of FLS on a data set."""
+    return list(results("defaults")[name]["runs"]["FLS"].values())
 
 
 def mean_and_lowest(scores: tuple[float, float] | None) -> str:
@@ -210,8 +205,7 @@ def methods() -> list[str]:
     for name, (shown, *paper) in PAPER.items():
         scores = [method_scores(name, method) for method in ("LBF", "SSC", "SSSC")]
         cells = [f"{mean_and_lowest(each)}; {printed}" for each, printed in zip(scores, paper, strict=True)]
-        own = results("accuracy")[name]
-        lines.append(f"| {shown} | {mean_and_lowest((own['mean'], own['min']))} | " + " | ".join(cells) + " |")
+        lines.append(f"| {shown} | {mean_and_lowest(method_scores(name, 'FLS'))} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -226,8 +220,7 @@ def others() -> list[str]:
 def ordinary() -> list[str]:
     lines = [f"| data | FLS | {' | '.join(ORDINARY.values())} |", "|---" * (2 + len(ORDINARY)) + "|"]
     for name, (shown, *_) in PAPER.items():
-        own = results("accuracy")[name]
-        scores = [(own["mean"], own["min"]), *(method_scores(name, method) for method in ORDINARY)]
+        scores = [method_scores(name, method) for method in ("FLS", *ORDINARY)]
         lines.append(f"| {shown} | " + " | ".join(map(mean_and_lowest, scores)) + " |")
     return lines
 
@@ -258,14 +251,6 @@ def graph() -> list[str]:
     return by_column(results("study_graph"), keys)
 
 
-def faces() -> list[str]:
-    record = kept("study_graph")
-    return [
-        f"The recipe published for faces, on these 80 components, reaches {record['published faces']:.3f} on Yale, "
-        f"8 persons; the defaults {record['results']['Yale, 8 persons']['both']:.3f}."
-    ]
-
-
 def iteration() -> list[str]:
     record = kept("ssc_iteration")
     cell = kept("ssc_large_cpu")["cells"][0]
@@ -279,14 +264,6 @@ def iteration() -> list[str]:
 
 def flats() -> list[str]:
     return by_column(results("study_flats"))
-
-
-def counts() -> list[str]:
-    found = kept("study_flats")["found"]
-    lines = ["| data | clusters | found, draw by draw |", "|---|---|---|"]
-    for name, row in found.items():
-        lines.append(f"| {name} | {row['true']} | {', '.join(map(str, row['found']))} |")
-    return lines
 
 
 def defaults() -> list[str]:
@@ -323,10 +300,12 @@ def count() -> list[str]:
     flats = results("cluster_count_flats")
     real = []
     for name, row in results("choosing")["count"].items():
-        if "right" not in row:
-            best = sorted(row["evidence"]["candidates"], key=lambda each: -each.get(row["evidence"]["score"], 0))
+        if " R^" not in name or name.startswith("moons"):
+            run = row["runs"][0]
+            score, candidates = run["evidence"]["score"], run["evidence"]["candidates"]
+            best = sorted(candidates, key=lambda each: -each.get(score, 0))
             shown = ", ".join(f"{each['n_clusters']} ({each.get('agreement', 1):.2f})" for each in best[:4])
-            real.append(f"| {name} | {row['found']} | {shown} |")
+            real.append(f"| {name} | {run['found']} | {shown} |")
             continue
         others = [flats_right(flats, name, method) for method in ("LBF", "KFlats")]
         lines.append(f"| {name} | {row['right']:.0%} right | " + " | ".join(others) + " |")
@@ -477,11 +456,12 @@ GROUPS = {
 
 
 def figures(name: str, method: str) -> tuple[float, float] | None:
-    """Mean accuracy and mean seconds of a method on two cores; None if it was not run."""
-    cell = results("accuracy").get(name) if method == "FLS" else results("methods").get(name, {}).get(method)
-    if cell is None:
+    """Mean accuracy and mean seconds of a method; None if it was not run."""
+    runs = default_runs(name) if method == "FLS" else results("methods").get(name, {}).get(method, {}).get("runs")
+    if not runs:
         return None
-    return cell["mean"], sum(run["seconds"] for run in cell["runs"]) / len(cell["runs"])
+    accuracy, seconds = (sum(run[key] for run in runs) / len(runs) for key in ("accuracy", "seconds"))
+    return accuracy, seconds
 
 
 def averages() -> list[str]:
@@ -509,6 +489,30 @@ def averages() -> list[str]:
     return lines
 
 
+def solvers() -> list[str]:
+    """Mean accuracies of solvers of SSC and of methods that are not part of the library."""
+    found = {name: cells for name, cells in results("study_methods").items() if not name.startswith("motions")}
+    lines = ["| | " + " | ".join(found) + " |", "|---" * (1 + len(found)) + "|"]
+    for method in dict.fromkeys(method for cells in found.values() for method in cells):
+        means = [cells[method]["mean"] if method in cells else None for cells in found.values()]
+        lines.append(f"| {method} | " + " | ".join("–" if mean is None else f"{mean:.3f}" for mean in means) + " |")
+    return lines
+
+
+def motion_errors() -> list[str]:
+    """Mean errors on motions, as they are published."""
+    two, three = (results("study_methods")[f"motions, {count}"] for count in (2, 3))
+    lines = [
+        f"| error in % | two motions, {two['ssc']['draws']} sequences | three motions, {three['ssc']['draws']} |",
+        "|---|---|---|",
+    ]
+    for method in two:
+        if method in three:
+            errors = [100 * (1 - cells[method]["mean"]) for cells in (two, three)]
+            lines.append(f"| {method} | {errors[0]:.1f} | {errors[1]:.1f} |")
+    return lines
+
+
 def which() -> list[str]:
     """The decision table: a situation, a method, and the measurements for and against it."""
 
@@ -528,7 +532,7 @@ def which() -> list[str]:
     large = large_ssc()["mnist 0123456789"]["admm"]
     others = ("LBF", "SSC", "SSSC", *OTHERS)
     best = sum(
-        results("accuracy")[name]["mean"] >= max((method_scores(name, method) or (0,))[0] for method in others)
+        figures(name, "FLS")[0] >= max((method_scores(name, method) or (0,))[0] for method in others)  # type: ignore[index]
         for name in PAPER
     )
     lines = ["| if ... | use | time in n rows | measured |", "|---|---|---|---|"]
@@ -585,7 +589,7 @@ def which() -> list[str]:
 TABLES: dict[str, list[Callable[[], list[str]]]] = {
     "README.md": [accuracy],
     "docs/index.md": [headline],
-    "docs/which-method.md": [which, averages],
+    "docs/which-method.md": [which, averages, solvers, motion_errors],
     "docs/benchmarks.md": [accuracy, speed, gpu],
     "docs/studies.md": [
         numbers,
@@ -595,14 +599,12 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
         outliers,
         confidence,
         search,
-        regime,
-        kernel,
         partition,
         sigma_rules,
     ],
     "docs/theory.md": [theory, products, bounds],
     "docs/scaling.md": [speed, rows, gpu],
-    "docs/methods.md": [methods, others, ordinary, flats, counts, large, iteration, faces, graph],
+    "docs/methods.md": [methods, others, ordinary, flats, large, iteration, graph],
 }
 
 

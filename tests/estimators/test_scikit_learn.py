@@ -59,7 +59,7 @@ def test_estimator_checks(estimator, check):
 
 
 @pytest.mark.parametrize("estimator", [LBF, KFlats])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(30))
 def test_default_parameters_find_blobs_for_every_seed(estimator, seed):
     # The rows of check_clustering, which itself only uses the seed 0.
     X, y = make_blobs(n_samples=50, random_state=1)

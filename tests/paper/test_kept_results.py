@@ -16,7 +16,7 @@ def kept(monkeypatch, tmp_path):
     import kept
 
     (tmp_path / "results").mkdir()
-    script = tmp_path / "accuracy.py"
+    script = tmp_path / "methods.py"
     script.write_text("x = 1\n")
     monkeypatch.setattr(kept, "BENCHMARKS", tmp_path)
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
@@ -26,7 +26,7 @@ def kept(monkeypatch, tmp_path):
 
 
 def changed(kept):
-    (kept.BENCHMARKS / "accuracy.py").write_text("x = 2\n")
+    (kept.BENCHMARKS / "methods.py").write_text("x = 2\n")
     kept.script_source.cache_clear()
     # Files are read once.
     from subspaces.paper.reproduce import provenance
@@ -36,34 +36,96 @@ def changed(kept):
 
 
 def test_whole_files(kept):
-    path = kept.BENCHMARKS / "results" / "accuracy.json"
-    assert kept.older("accuracy") == "accuracy (not measured)"
+    path = kept.BENCHMARKS / "results" / "methods.json"
+    assert kept.older("methods") == "methods (not measured)"
     kept.store(path, {"results": {"a": {}}}, None)
-    assert kept.older("accuracy") == "accuracy"
+    assert kept.older("methods") == "methods"
     kept.store(path, {"results": {"a": {}}})
-    assert kept.older("accuracy") is None
+    assert kept.older("methods") is None
     changed(kept)
-    assert kept.older("accuracy") == "accuracy"
+    assert kept.older("methods") == "methods"
 
 
 def test_parts(kept):
-    path = kept.BENCHMARKS / "results" / "accuracy.json"
+    path = kept.BENCHMARKS / "results" / "methods.json"
     record = {"results": {"a": {}, "b": {}}}
     kept.store(path, record, "a")
-    assert kept.older("accuracy") == "accuracy (1 of 2)"
+    assert kept.older("methods") == "methods (1 of 2)"
     changed(kept)
-    assert kept.older("accuracy") == "accuracy"
+    assert kept.older("methods") == "methods"
     kept.store(path, record, "b")
-    assert kept.older("accuracy") == "accuracy (1 of 2)"
+    assert kept.older("methods") == "methods (1 of 2)"
     record = json.loads(path.read_text())
-    assert kept.is_fresh(record, "accuracy.py", "b")
-    assert not kept.is_fresh(record, "accuracy.py", "a")
+    assert kept.is_fresh(record, "methods.py", "b")
+    assert not kept.is_fresh(record, "methods.py", "a")
 
 
-def test_cells_of_rows(kept):
-    path = kept.BENCHMARKS / "results" / "accuracy.json"
-    kept.store(path, {"results": {"a": {"x": {}, "y": {}}, "b": {"x": {}}}}, "a, x")
-    assert kept.older("accuracy") == "accuracy (2 of 3)"
+@pytest.fixture
+def measuring(kept, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import measuring
+
+    return measuring
+
+
+def squares(results):
+    return {"results": {str(task): result for task, result in results.items()}}
+
+
+def test_an_interrupted_script_goes_on(kept, measuring):
+    path = kept.BENCHMARKS / "results" / "methods.json"
+    options = measuring.parser("").parse_args(["--jobs", "2"])
+    begun = path.with_suffix(".begun.json")
+
+    def fails_once(task):
+        if task == 3:
+            raise ValueError("broken")
+        return task**2
+
+    with pytest.raises(RuntimeError, match="3: ValueError"):
+        measuring.measure(path, [1, 2, 3, 4], fails_once, squares, measuring.parser("").parse_args(["--jobs", "1"]))
+    assert not path.exists()
+    begun.write_text(json.dumps({"source": kept.script_source(kept.BENCHMARKS / "methods.py"), "results": {"1": -1}}))
+    # What is kept is not measured again.
+    measuring.measure(path, [1, 2, 3, 4], lambda task: task**2, squares, options)
+    assert json.loads(path.read_text())["results"] == {"1": -1, "2": 4, "3": 9, "4": 16}
+    assert kept.older("methods") is None
+    assert not begun.exists()
+    changed(kept)
+    assert kept.older("methods") == "methods"
+    begun.write_text(json.dumps({"source": "of earlier code", "results": {"1": -1}}))
+    measuring.measure(path, [1, 2, 3, 4], lambda task: task**2, squares, options)
+    assert json.loads(path.read_text())["results"]["1"] == 1
+
+
+def test_some_tasks_leave_the_file_as_it_is(kept, measuring):
+    path = kept.BENCHMARKS / "results" / "methods.json"
+    options = measuring.parser("").parse_args(["--jobs", "1", "--only", "2"])
+    measuring.measure(path, [1, 2], lambda task: task**2, squares, options)
+    assert not path.exists()
+    assert json.loads(path.with_suffix(".begun.json").read_text())["results"] == {"2": 4}
+
+
+def test_processes(measuring):
+    import time
+
+    import processes
+    from threadpoolctl import threadpool_info
+
+    def work(task):
+        time.sleep(task)
+        return max((each["num_threads"] for each in threadpool_info()), default=1)
+
+    found = dict(processes.outcomes(work, [0, 60], 2, 1.0))
+    assert found[0] == 1
+    assert found[60] == {"error": "more than 1 s"}
+
+
+def test_compact(measuring):
+    record = {"a": 1, "b": {"c": [1, 2], "d": {"e": [{"f": None}]}}}
+    text = measuring.compact(record)
+    assert json.loads(text) == record
+    assert '"c": [1, 2],' in text
 
 
 def test_every_script_of_a_page_exists():
@@ -75,8 +137,9 @@ def test_every_script_of_a_page_exists():
     for name, script in remeasure.SCRIPTS.items():
         assert (BENCHMARKS / script).exists()
         assert name in (*remeasure.ORDER, *remeasure.ON_DEVICE)
-    assert remeasure.command("accuracy")[1:] == [str(BENCHMARKS / "accuracy.py"), "--stale"]
-    assert remeasure.command(remeasure.REPRODUCE)[-1] == "--stale"
+    assert remeasure.command("methods", 4)[1:] == [str(BENCHMARKS / "methods.py"), "--jobs", "4"]
+    # Times are measured alone.
+    assert "--jobs" not in remeasure.command("products", 4)
 
 
 def test_marks_are_taken_off(monkeypatch):
@@ -84,7 +147,7 @@ def test_marks_are_taken_off(monkeypatch):
     import tables
 
     text = "| a |\n|---|\n| 1 |\n<!-- end -->\n- x\n"
-    marked = text.replace("| 1 |", "| 1 |\n\n*Measured with earlier code: accuracy.*").replace(
+    marked = text.replace("| 1 |", "| 1 |\n\n*Measured with earlier code: methods.*").replace(
         "- x", "- x\n- Measured with earlier code: b."
     )
     assert tables.without_marks(marked) == text

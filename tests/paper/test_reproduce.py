@@ -16,13 +16,14 @@ import pytest
 from subspaces._core.errors import InputError
 from subspaces._core.files import write_whole
 from subspaces._core.progress import listening
-from subspaces.paper.reproduce import measure, published, runner
+from subspaces.paper.reproduce import data, measure, published, runner
 from subspaces.paper.reproduce.data import load, tilted_subspaces
 from subspaces.paper.reproduce.estimators import build, parameters
 from subspaces.paper.reproduce.kept import Kept
 from subspaces.paper.reproduce.machine import environment
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, rough_seconds
 from subspaces.paper.reproduce.motions import MOTION_METHODS, motion_tasks
+from subspaces.paper.reproduce.pixels import PIXEL_METHODS, pixel_tasks
 from subspaces.paper.reproduce.processes import outcomes
 from subspaces.paper.reproduce.reading import READING_METHODS, reading_tasks
 from subspaces.paper.reproduce.robustness import robustness_tasks
@@ -353,6 +354,15 @@ class TestPlan:
         assert len(motion_tasks(["fls"], 12)) == 12 + 10
         assert build(tasks[36].estimator, 2, 0).affine is True
 
+    def test_pixels(self):
+        assert len(set(data.CHOICES)) == data.N_CHOICES == 136
+        drawn = [data.CHOICES[data.STRIDE * seed % data.N_CHOICES] for seed in range(data.N_CHOICES)]
+        assert set(drawn) == set(data.CHOICES)
+        assert {(choice[0] - 1) // 10 for choice in drawn[:10]} >= {0, 1, 2}
+        tasks = pixel_tasks(["ssc-paper"], None)
+        assert len(tasks) == 136
+        assert build(tasks[0].estimator, 8, 0).solver.outliers is True
+
     def test_number_of_draws(self):
         assert len(table_tasks("synthetic", ["fls"], None, "cpu")) == 80
         assert len(table_tasks("synthetic", ["fls"], 2, "cpu")) == 16
@@ -364,6 +374,7 @@ class TestPlan:
             tradeoff_tasks(TRADEOFF_METHODS, None),
             reading_tasks(READING_METHODS, None),
             motion_tasks(MOTION_METHODS, None),
+            pixel_tasks(PIXEL_METHODS, None),
         ):
             assert len({(task.cell, task.method, task.seed) for task in tasks}) == len(tasks)
             assert all(task.weight > 0 for task in tasks)

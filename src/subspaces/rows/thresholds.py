@@ -1,10 +1,10 @@
 """Every number of this room that changes results: what it decides, and the kept study that set it."""
 
 # --- Preparation inside an estimator (preparation.py) ---
-# Rows of more columns are projected on their leading principal directions. benchmarks/study_regime.py.
+# Rows of more columns are projected on their leading principal directions. No kept study.
 MAX_COLUMNS = 80
-# A mean farther from the origin than this many standard errors is an offset of the measurement and is removed.
-# benchmarks/study_regime.py.
+# A mean farther from the origin than this many standard errors is an offset of the measurement and is removed. No kept
+# study.
 FAR_OFFSET = 4.0
 # Whitening stretches directions as if their standard deviation were at least this share of the largest. No kept study.
 LEAST_SPREAD = 0.001

@@ -1,6 +1,7 @@
 """Every number that decides about labels in this room: what it decides, and the kept study that set it.
 
-Studies are scripts in benchmarks/ whose results are kept in benchmarks/results/; "choosing" is benchmarks/choosing.py.
+Studies are scripts in benchmarks/ whose results are kept in benchmarks/results/; "choosing" is benchmarks/choosing.py,
+"defaults" is benchmarks/defaults.py.
 `limits` has the numbers that bound time, `verdict_thresholds` those that change only words.
 """
 
@@ -21,17 +22,17 @@ TOP_COLUMN = 0.9
 # Dimensions of landmark flats that are tried, each with a tight and a wide neighbourhood of a d + b rows. study_flats.
 DIMS = (2, 3, 4, 6, 9)
 NEIGHBORHOODS = ((2, 2), (6, 4))
-# Number of landmarks; with at most half as many rows again, every row is one. study_kernel.
+# Number of landmarks; with at most half as many rows again, every row is one. No kept study.
 N_LANDMARKS = 2000
-# Nearest flats that describe a row, and how many if every row is a landmark. study_kernel.
+# Nearest flats that describe a row, and how many if every row is a landmark. No kept study.
 N_NEAREST = 5
 N_NEAREST_ALL = 8
 
 # --- The partition (partition.py, joint.py) ---
 # How much better separated a partition must be than that of the largest modularity if there is one set of landmarks.
-# choosing, study_kinds.
+# defaults, study_kinds.
 SEPARATION_MARGIN = 0.2
-# Clusterings with a larger adjusted Rand index agree; with a smaller one they need other landmarks. choosing.
+# Clusterings with a larger adjusted Rand index agree; with a smaller one they need other landmarks. defaults.
 SURE_AGREEMENT = 0.8
 # Rows that a cluster and a column of a description need at least. study_structure.
 LEAST_ROWS = 10

@@ -34,16 +34,16 @@ MANY_CLUSTERS = 20
 VECTORS_PER_CLUSTER_OF_MANY = 1.25
 
 # --- Separation (joins.py) ---
-# Parts per cluster and least number of parts, for each way to cut rows into parts. choosing.
+# Parts per cluster and least number of parts, for each way to cut rows into parts. defaults.
 PARTS = ((5, 25), (8, 50), (12, 50))
 # Least number of rows per part, on average. No kept study.
 ROWS_PER_PART = 10
 # Steps of k-means for parts. No kept study.
 PART_STEPS = 20
-# Weaker joins count as none (e in the formula), and the factor of the entropy. choosing.
+# Weaker joins count as none (e in the formula), and the factor of the entropy. defaults.
 WEAK_JOIN = 0.005
 EVENNESS = 0.25
-# Groups smaller than this share of an average cluster do not count as clusters. choosing.
+# Groups smaller than this share of an average cluster do not count as clusters. defaults.
 SMALL_CLUSTER = 0.05
 
 # --- Graphs of kernels and of rows (kernel_graph.py, graph.py) ---

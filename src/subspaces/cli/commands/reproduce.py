@@ -33,8 +33,8 @@ from subspaces.cli.output import print_text
 def reproduce(**options: Any) -> None:
     """Run the experiments of the paper and print its tables beside ours.
 
-    TABLE is synthetic, mnist, faces, pendigits, motions, reading, beyond, tradeoff, robustness, theory, or all (the
-    default). Every finished draw is kept: if the command is interrupted, the same command resumes it.
+    TABLE is synthetic, mnist, faces, pendigits, motions, pixels, reading, beyond, tradeoff, robustness, theory, or all
+    (the default). Every finished draw is kept: if the command is interrupted, the same command resumes it.
     """
     from subspaces.paper.reproduce.command import reproduce as run
     from subspaces.paper.reproduce.page import EXPERIMENTS

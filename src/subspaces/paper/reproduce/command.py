@@ -16,6 +16,7 @@ from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS
 from subspaces.paper.reproduce.motions import MOTION_METHODS, motion_tasks
 from subspaces.paper.reproduce.notes import PICTURES
 from subspaces.paper.reproduce.page import EXPERIMENTS, html, read_records, text_page
+from subspaces.paper.reproduce.pixels import PIXEL_METHODS, pixel_tasks
 from subspaces.paper.reproduce.reading import READING_METHODS, reading_tasks
 from subspaces.paper.reproduce.robustness import ROBUSTNESS_METHODS, robustness_tasks
 from subspaces.paper.reproduce.runner import run
@@ -28,6 +29,7 @@ MOST_DRAWS = 1000
 OFFERED = {
     **dict.fromkeys(("synthetic", "mnist", "faces", "pendigits"), PAPER_METHODS),
     "motions": MOTION_METHODS,
+    "pixels": PIXEL_METHODS,
     "reading": READING_METHODS,
     "beyond": BEYOND_METHODS,
     "tradeoff": TRADEOFF_METHODS,
@@ -45,9 +47,12 @@ def reproduce(
     device: str,
     again: bool,
     stale: bool = False,
+    pictures: bool = True,
     say: Callable[[str], None],
 ) -> None:
     """Run experiments; `say` receives the tables. Progress events have the name of the experiment as stage.
+
+    Without `pictures`, figures are not drawn and matplotlib is not needed.
 
     Arguments, packages, data and the output folder are checked before any experiment starts.
     """
@@ -67,7 +72,7 @@ def reproduce(
         raise InputError(
             f"methods={methods}: {' and '.join(chosen)} offers only {', '.join(offered)}.", parameter="methods"
         )
-    _check(chosen, plan, device)
+    _check(chosen if pictures else (), plan, device)
     _check_folder(out)
     for name in chosen:
         left_out = [key for key in keys or () if name != "theory" and key not in OFFERED[name]]
@@ -78,10 +83,11 @@ def reproduce(
         from subspaces.paper.reproduce.theory import reproduce_theory
 
         # Theory is first, because drawing detects damaged files.
-        reproduce_theory(out, again=again, stale=stale)
+        reproduce_theory(out, again=again, stale=stale, picture=pictures)
     for name, tasks in plan.items():
         run(tasks, Kept(out, name), jobs=jobs or n_cores(), again=again, stale=stale)
-        _draw(name, out)
+        if pictures:
+            _draw(name, out)
     _finish(out, chosen, say)
 
 
@@ -115,16 +121,16 @@ def chosen_methods(text: str | None) -> list[str] | None:
 
 def _tasks(name: str, keys: Sequence[str] | None, draws: int | None, device: str) -> list[Task]:
     methods = [key for key in OFFERED[name] if keys is None or key in keys]
-    if name == "motions":
-        return motion_tasks(methods, draws)
-    if name == "reading":
-        return reading_tasks(methods, draws)
-    if name == "beyond":
-        return beyond_tasks(methods, draws)
-    if name == "tradeoff":
-        return tradeoff_tasks(methods, draws)
-    if name == "robustness":
-        return robustness_tasks(methods, draws)
+    makers = {
+        "motions": motion_tasks,
+        "pixels": pixel_tasks,
+        "reading": reading_tasks,
+        "beyond": beyond_tasks,
+        "tradeoff": tradeoff_tasks,
+        "robustness": robustness_tasks,
+    }
+    if name in makers:
+        return makers[name](methods, draws)
     return table_tasks(name, methods, draws, device)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,13 @@ Rows = NDArray[np.floating]
 Classes = NDArray[np.int64]
 
 # Data sets that depend on the seed. For the others, draws differ only in the seed of the method.
-DRAWN = ("subspaces", "tilted", "faces", "motions")
+DRAWN = ("subspaces", "tilted", "faces", "motions", "pixels")
+# Choices of eight persons: all within persons 1 to 10, 11 to 20, 21 to 30, and 31 to 38.
+GROUPS = (range(1, 11), range(11, 21), range(21, 31), range(31, 39))
+CHOICES = tuple(choice for group in GROUPS for choice in combinations(group, 8))
+N_CHOICES = len(CHOICES)
+# Has no common divisor with N_CHOICES: the first draws are from all groups, and every choice is drawn once.
+STRIDE = 37
 
 
 def load(spec: Spec, seed: int) -> tuple[Rows, Classes]:
@@ -39,6 +46,8 @@ def _load(text: str, seed: int) -> tuple[Rows, Classes]:
         return load_pendigits(**spec)
     if name == "faces":
         return load_yaleb(spec.pop("n_persons"), **spec, random_state=seed)
+    if name == "pixels":
+        return load_yaleb(persons=CHOICES[STRIDE * seed % N_CHOICES], n_components=None)
     if name == "motions":
         return load_motions(sequences(spec["n_motions"])[seed])
     raise InputError(f"there is no data set {name!r}.")
@@ -57,7 +66,7 @@ def fetch(names: Iterable[str]) -> None:
             load_mnist([0], None, subset="test")
         elif name == "pendigits":
             load_pendigits([0])
-        elif name == "faces":
+        elif name in ("faces", "pixels"):
             load_yaleb(1, n_components=None, random_state=0)
         elif name == "motions":
             sequences(2)

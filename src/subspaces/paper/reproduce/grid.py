@@ -8,6 +8,7 @@ from typing import Any
 
 from subspaces.paper.reproduce.methods import METHODS, PAPER_METHODS, Method
 from subspaces.paper.reproduce.motions import MOTION_CELLS, MOTION_METHODS, PUBLISHED_MOTIONS
+from subspaces.paper.reproduce.pixels import PIXEL_CELLS, PIXEL_METHODS, PUBLISHED_PIXELS
 from subspaces.paper.reproduce.published import Printed
 from subspaces.paper.reproduce.reading import CELLS, CHANGES, DRAWS, FEW_CELLS, PRINTED, reading_tasks
 from subspaces.paper.reproduce.tables import (
@@ -87,7 +88,11 @@ def grids(records: Mapping[str, Record]) -> list[Grid]:
             joined = bool(found) and found[-1].number == table.number
             found[-1:] = [_beside(found[-1], grid)] if joined else [*found[-1:], grid]
     if _any_draw(records.get("motions")):
-        found.append(_motions_grid(records["motions"]))
+        title = "Motions: sequences of Hopkins155"
+        found.append(_own_grid(records["motions"], title, MOTION_CELLS, MOTION_METHODS, PUBLISHED_MOTIONS))
+    if _any_draw(records.get("pixels")):
+        title = "Pixels of faces: Extended Yale B"
+        found.append(_own_grid(records["pixels"], title, PIXEL_CELLS, PIXEL_METHODS, PUBLISHED_PIXELS))
     if _any_draw(records.get("reading")):
         found.append(_reading_grid(records["reading"]))
     if _any_draw(records.get("beyond")):
@@ -130,16 +135,16 @@ def _beyond_grid(record: Record) -> Grid:
     return _with_best(Grid(None, caption, columns, tuple(rows)))
 
 
-def _motions_grid(record: Record) -> Grid:
+def _own_grid(
+    record: Record, title: str, cells: Sequence[Cell], methods: Sequence[str], published: Mapping[str, tuple[str, ...]]
+) -> Grid:
+    """Data that the paper does not use, with numbers of the publications of the methods."""
     rows = []
-    for key in MOTION_METHODS:
-        printed = PUBLISHED_MOTIONS.get(key, ("",) * len(MOTION_CELLS))
-        shown = [
-            replace(_shown(record, cell, key), paper=text) for cell, text in zip(MOTION_CELLS, printed, strict=True)
-        ]
+    for key in methods:
+        printed = published.get(key, ("",) * len(cells))
+        shown = [replace(_shown(record, cell, key), paper=text) for cell, text in zip(cells, printed, strict=True)]
         rows.append(_row(METHODS[key], shown))
-    columns = tuple(cell.title for cell in MOTION_CELLS)
-    return _with_best(Grid(None, "Motions: sequences of Hopkins155", columns, tuple(rows)))
+    return _with_best(Grid(None, title, tuple(cell.title for cell in cells), tuple(rows)))
 
 
 def _reading_grid(record: Record) -> Grid:

@@ -21,6 +21,7 @@ EXPERIMENTS = (
     "faces",
     "pendigits",
     "motions",
+    "pixels",
     "reading",
     "beyond",
     "tradeoff",

@@ -23,8 +23,8 @@ def theory_source() -> str:
     return source_hash(["subspaces.paper.theory"])
 
 
-def reproduce_theory(out: Path, *, again: bool, stale: bool = False) -> None:
-    """Compute the curves, unless they are stored, and draw them; with `stale` also if other code computed them."""
+def reproduce_theory(out: Path, *, again: bool, stale: bool = False, picture: bool = True) -> None:
+    """Compute the curves, unless they are stored; with `stale` also if other code computed them. Draw the `picture`."""
     kept = Kept(out, "theory")
     record = kept.read()
     mark = fingerprint(ARGUMENTS)
@@ -39,6 +39,8 @@ def reproduce_theory(out: Path, *, again: bool, stale: bool = False) -> None:
         kept.write(record)
     else:
         progress.stage("theory", "theory: curves are already stored")
+    if not picture:
+        return
     # Write to a temporary file, then rename.
     unfinished = out / ".theory.png"
     try:
