@@ -21,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from known_data import load, table_names
+from known_data import load, table_sizes
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS
@@ -97,7 +97,7 @@ def main():
     parser.add_argument("--table", action="store_true", help="print a summary of OUT and stop")
     options = parser.parse_args()
     if not options.table:
-        names = [*KNOWN, *(table_names(options.tables) if options.tables else ())]
+        names = [*KNOWN, *(table_sizes(options.tables) if options.tables else ())]
         with ProcessPoolExecutor(options.jobs) as pool:
             results = [each for each in pool.map(study, names) if each]
         options.out.write_text(json.dumps(results, indent=1))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from subspaces.selection import Evidence, Verdict
-from subspaces.selection.verdict import FLAT, gains
+from subspaces.selection.verdict import FLAT, is_described
 from subspaces.selection.verdict_thresholds import COUNT_GAIN, SAME_AGREEMENT
 from subspaces.show.report.clusters import ClusterFacts
 from subspaces.show.report.subject import Subject
@@ -77,7 +77,7 @@ def _gain(e: Evidence) -> Box | None:
         f"Nats a row by which {e.n_clusters} flats describe the rows more shortly than one. If columns are shuffled "
         f"independently, it is {e.shuffled_gain.mean:.2f}."
     )
-    return _box("Are the clusters better than none?", f"{e.gain.mean:.2f}", GOOD if gains(e) else NEUTRAL, text)
+    return _box("Are the clusters better than none?", f"{e.gain.mean:.2f}", GOOD if is_described(e) else NEUTRAL, text)
 
 
 def _rival(verdict: Verdict) -> Box | None:
