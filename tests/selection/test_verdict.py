@@ -123,16 +123,19 @@ class TestTrust:
         for graphs, landmarks, trust in ((0.87, 0.93, "reliable"), (0.92, 0.82, "stable, but unconfirmed")):
             assert judge(replace(bent, graphs=graphs, landmarks=landmarks)).trust == trust
 
-    def test_k_means_and_neighbours_confirm_clusters_whose_number_nothing_contradicts(self, moons):
-        both = replace(moons, kmeans=0.85, points=0.85, crossing=0.1, shuffled_crossing=0.3)
-        assert judge(replace(both, fewer=Difference(0.0, 0.1), more=None)).trust == "reliable"
-        assert judge(replace(both, fewer=Difference(-1.0, 0.1), more=None)).trust == "stable, but unconfirmed"
-        assert judge(replace(both, fewer=Difference(0.0, 0.1), more=Difference(1.0, 0.1))).trust != "reliable"
-        assert judge(replace(both, fewer=None)).trust == "stable, but unconfirmed"
+    def test_k_means_and_neighbours_confirm_the_best_description(self):
+        both = replace(evidence_of(BLOBS, BLOB_LABELS, landmarks=0.85), kmeans=0.85, points=0.85, graphs=0.5)
+        close = replace(both, fewer=Difference(0.01, 0.1))
+        assert judge(close).trust == "reliable"
+        assert judge(replace(close, kmeans=0.7)).trust == "stable, but unconfirmed"
+        for better in ("fewer", "rival"):
+            assert judge(replace(close, **{better: Difference(-0.01, 0.1)})).trust == "stable, but unconfirmed"
+        assert judge(replace(close, more=Difference(1.0, 0.1))).trust == "stable, but unconfirmed"
+        assert judge(replace(close, fewer=None, share=None)).trust == "stable, but unconfirmed"
 
-    def test_blobs_that_neither_k_means_nor_neighbours_find(self):
+    def test_blobs_that_neighbours_do_not_find(self):
         blobs = evidence_of(BLOBS, BLOB_LABELS, landmarks=1.0)
-        found = judge(replace(blobs, kmeans=0.2, points=0.2, graphs=0.2))
+        found = judge(replace(blobs, points=0.2, graphs=0.2))
         assert (found.structure, found.trust) == ("blobs", "stable, but unconfirmed")
         assert judge(replace(blobs, kmeans=0.2, graphs=0.2)).trust == "reliable"
 

@@ -200,7 +200,7 @@ def _objections(e: Evidence, structure: str) -> list[Objection]:
                 "independently."
             ),
         ]
-    by_flats = [_not_flat(e), _not_round(e, structure), _rival(e), _more(e), _fewer(e), _unstable(e)]
+    by_flats = [_not_flat(e), _not_round(e), _rival(e), _more(e), _fewer(e), _unstable(e)]
     number = [_other_count(e), *([_fewer(e)] if structure == FLAT else [])]
     by_graphs = [_other_graphs(e), *number, _leading_components(e), _untested(e), _unstable(e)]
     against = by_graphs if structure == BENT else [*by_flats, _other_count(e)]
@@ -241,10 +241,11 @@ def _not_flat(e: Evidence) -> Objection | None:
     return None if is_described(e) else Objection("Flats describe shuffled columns about as well.")
 
 
-def _not_round(e: Evidence, structure: str) -> Objection | None:
-    if structure != BLOBS or _at_least(e.kmeans, SURE_AGREEMENT) or _at_least(e.points, SURE_AGREEMENT):
+def _not_round(e: Evidence) -> Objection | None:
+    # K-means is nearly the same description, so only neighbours are other evidence.
+    if e.kind != ROUND or _at_least(e.points, SURE_AGREEMENT):
         return None
-    return Objection("Neither k-means nor nearest neighbours find these blobs.")
+    return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
 
 
 def _rival(e: Evidence) -> Objection | None:
@@ -273,16 +274,14 @@ def _other_graphs(e: Evidence) -> Objection | None:
     graphs = ((e.points, POINTS_AGREEMENT), (e.graphs, GRAPHS_AGREEMENT))
     if stable is None or any(each is not None and (each + stable) / 2 >= limit for each, limit in graphs):
         return None
-    if _at_least(e.kmeans, SURE_AGREEMENT) and _at_least(e.points, SURE_AGREEMENT) and not _contradicted(e):
+    if _at_least(e.kmeans, SURE_AGREEMENT) and _at_least(e.points, SURE_AGREEMENT) and _is_best_described(e):
         return None
     return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
 
 
-def _contradicted(e: Evidence) -> bool:
-    """Whether flats were not tried, or clearly fewer or more of them are better."""
-    if e.fewer is None:
-        return True
-    return Difference(-e.fewer.mean, e.fewer.error).is_clear or _more(e) is not None
+def _is_best_described(e: Evidence) -> bool:
+    """Whether no other number of flats, and no other clusters, have a better description, even if not clearly."""
+    return e.fewer is not None and e.fewer.mean > 0 and not any((_not_flat(e), _rival(e), _more(e)))
 
 
 def _other_count(e: Evidence) -> Objection | None:

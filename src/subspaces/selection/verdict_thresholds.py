@@ -14,7 +14,7 @@ GRAPHS_AGREEMENT = 0.89
 # Clusters stand out if shuffled columns have at most this share of their gain, or they this share of its crossings.
 SHUFFLED_SHARE = 0.5
 # Share of neighbours in another cluster, relative to random clusters, up to which hardly an edge joins clusters.
-NO_CROSSINGS = 0.02
+NO_CROSSINGS = 0.01
 # Gain of modularity that shows that another number of clusters is better.
 COUNT_GAIN = 0.01
 # A column, or two leading components of many columns, that dominate distances; agreement below which scaling matters.
