@@ -30,10 +30,11 @@ def motion_names():
         return [f"motion {key[2:]}" for key in archive.files if key.startswith("X_")]
 
 
-def table_names(path):
-    """Names of the tables in an archive with X_name and y_name."""
+def table_sizes(path):
+    """Number of classes of each table in an archive with X_name and y_name, by the name of the data."""
     with np.load(path, allow_pickle=False) as archive:
-        return [f"table {path} {key[2:]}" for key in archive.files if key.startswith("X_")]
+        names = [key[2:] for key in archive.files if key.startswith("X_")]
+        return {f"table {path} {name}": len(np.unique(archive[f"y_{name}"])) for name in names}
 
 
 def standardised(x):

@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from known_data import load, table_names
+from known_data import load, table_sizes
 from measuring import measure, parser
 from sklearn.metrics import adjusted_rand_score
 
@@ -95,7 +95,7 @@ def main():
     arguments.add_argument("--table", action="store_true", help="print the stored results and stop")
     options = arguments.parse_args()
     if not options.table:
-        names = [*KNOWN, *(table_names(options.tables) if options.tables else ())]
+        names = [*KNOWN, *(table_sizes(options.tables) if options.tables else ())]
         measure(RESULTS, names, study, build, options)
     print_table(json.loads(RESULTS.read_text())["results"])
 

@@ -2,11 +2,12 @@
 
 Three questions: do other methods find the same clusters, do K clusters describe the rows better than one cluster does,
 compared with rows whose columns are shuffled independently, and would another number of clusters do better? Lengths are
-description lengths by flats in nats a row; a crossing is the share of nearest neighbours in another cluster.
+description lengths by flats in nats a row; a crossing is a nearest neighbour in another cluster.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ from subspaces.selection.limits import (
 )
 from subspaces.selection.search import Trial
 from subspaces.selection.structure import Structure, find_structure
+from subspaces.selection.thresholds import FLAT_SHARE
 from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, TOP_COLUMN
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans
@@ -42,7 +44,7 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference of two description lengths in nats a row, and its standard error over rows."""
+    """A difference of two means over rows, and its standard error: of nats a row, or of shares of neighbours."""
 
     mean: float
     error: float
@@ -80,8 +82,9 @@ class Evidence:
     more_count: int | None  # that number of flats
     fewer: Difference | None  # how much longer K - 1 flats describe the rows
     dims: tuple[int, ...]  # dimension of each cluster, 0 for a cluster without preferred directions
-    crossing: float | None  # share of nearest neighbours in another cluster
-    shuffled_crossing: float | None  # the same for k-means of shuffled columns
+    crossing: float | None  # share of nearest neighbours in another cluster, 1 for random clusters of these sizes
+    shuffled_crossing: float | None  # the same for clusters of shuffled columns
+    separation: Difference | None  # how much larger the latter is
     modularity: float | None  # on the graph of nearest neighbours, of the clusters or of K by spectral clustering
     other_modularity: float | None  # the largest of spectral clustering with one cluster fewer or more
     other_count: int | None  # that number of clusters
@@ -136,23 +139,26 @@ def gather(
             structure = find_structure(rows, [own], n_clusters, rng)
             sample = few
         near = _neighbors(rows)
-        graph = _graph_figures(near, own, n_clusters, rng)
-        by_kmeans, by_points = _kmeans(rows, n_clusters, rng), graph.pop("labels")
+        by_points = _spectral_clusters(near, [n_clusters - 1, n_clusters, n_clusters + 1], rng)
+        by_kmeans = _kmeans(rows, n_clusters, rng)
         standardised = None
         if known["top_column"] >= TOP_COLUMN:
             scaled = _leading(raw / np.where(variances > 0, np.sqrt(variances), 1), n_clusters)
             standardised = adjusted_rand(by_kmeans, _kmeans(scaled, n_clusters, rng))
         graphs = [adjusted_rand(labels[trial.index], trial.labels) for trial in trials]
+        flat = _flat_figures(structure, labels[sample], rng)
+        by_flats = flat["flats"] >= SAME_AGREEMENT and flat["share"] is not None and flat["share"] >= FLAT_SHARE
+        whole = _some(x, sample) if by_flats and len(sample) > len(few) else raw
         return Evidence(
             **known,
-            **graph,
-            **_flat_figures(structure, labels[sample], rng),
-            **_shuffled_figures(raw, n_clusters, rng),
+            **flat,
+            **_graph_figures(near, own, by_points, n_clusters),
+            shuffled_gain=_shuffled_gain(whole, n_clusters, rng, full=by_flats),
+            **_crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng)),
             kmeans=adjusted_rand(by_kmeans, own),
-            points=adjusted_rand(by_points, own),
+            points=adjusted_rand(by_points[n_clusters], own),
             graphs=float(np.median(graphs)) if graphs else None,
             standardised=standardised,
-            crossing=_crossing(near, own),
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
         )
 
@@ -184,31 +190,55 @@ def _neighbors(rows: Floats) -> Indices:
     return np.argpartition(table, count - 1, axis=1)[:, :count]
 
 
-def _crossing(near: Indices, labels: Labels) -> float:
-    return float((labels[near] != labels[:, None]).mean())
+def _shares(labels: Labels) -> Floats:
+    """Shares (K,) of the rows in each cluster."""
+    return np.bincount(labels[labels >= 0]) / len(labels)
+
+
+def _crossings(near: Indices, labels: Labels) -> Floats:
+    """Share (n,) of nearest neighbours (n, r) in another cluster, relative to random clusters of the same sizes.
+
+    A small cluster beside a large one has few crossings anyway.
+    """
+    by_chance = 1 - float(np.square(_shares(labels)).sum())
+    found: Floats = (labels[near] != labels[:, None]).mean(axis=1) / max(by_chance, np.finfo(float).tiny)
+    return found
+
+
+def _crossing_figures(own: Floats, shuffled: Floats) -> dict[str, Any]:
+    """Crossings (n,) of the clusters and of shuffled columns, and how much larger the latter are."""
+    error = math.hypot(*(standard_error(each.astype(np.float64)) for each in (own, shuffled)))
+    return {
+        "crossing": float(own.mean()),
+        "shuffled_crossing": float(shuffled.mean()),
+        "separation": Difference(float(shuffled.mean() - own.mean()), error),
+    }
 
 
 def _modularity(near: Indices, labels: Labels, n_clusters: int) -> float:
     """Modularity of labels (n,) on the graph of nearest neighbours (n, r), 1 for K equal parts without edges."""
-    shares = np.bincount(labels[labels >= 0], minlength=n_clusters) / len(labels)
-    return (1 - _crossing(near, labels) - float(np.square(shares).sum())) / (1 - 1 / n_clusters)
+    crossing = float((labels[near] != labels[:, None]).mean())
+    return (1 - crossing - float(np.square(_shares(labels)).sum())) / (1 - 1 / n_clusters)
 
 
-def _graph_figures(near: Indices, own: Labels, k: int, rng: np.random.RandomState) -> dict[str, Any]:
-    """Clusters on the graph of nearest neighbours, and whether another number of clusters has a larger modularity."""
-    n, count = near.shape
-    directed = csr_matrix((np.ones(n * count), near.ravel(), np.arange(0, n * count + 1, count)), shape=(n, n))
-    vectors = spectral_vectors(directed.maximum(directed.T), min(k + 2, n), rng=rng)
-    found = {c: _spectral_labels(vectors, near, c, rng) for c in (k - 1, k, k + 1) if 1 < c <= n}
+def _graph_figures(near: Indices, own: Labels, found: dict[int, Labels], k: int) -> dict[str, Any]:
+    """Whether another number of clusters has a larger modularity; `found` are spectral clusters by their number."""
     others = {c: _modularity(near, labels, c) for c, labels in found.items() if c != k}
     best = max(others, key=lambda c: others[c], default=None)
     return {
-        "labels": found[k],
         # Spectral clustering fits its clusters to this graph, so other numbers are compared with its K clusters.
         "modularity": max(_modularity(near, labels, k) for labels in (own, found[k])),
         "other_modularity": None if best is None else others[best],
         "other_count": best,
     }
+
+
+def _spectral_clusters(near: Indices, counts: Sequence[int], rng: np.random.RandomState) -> dict[int, Labels]:
+    """Clusters (n,) on the graph of nearest neighbours (n, r) by their number, for each of the possible `counts`."""
+    n, r = near.shape
+    directed = csr_matrix((np.ones(n * r), near.ravel(), np.arange(0, n * r + 1, r)), shape=(n, n))
+    vectors = spectral_vectors(directed.maximum(directed.T), min(max(counts) + 1, n), rng=rng)
+    return {c: _spectral_labels(vectors, near, c, rng) for c in counts if 1 < c <= n}
 
 
 def _spectral_labels(vectors: Floats, near: Indices, k: int, rng: np.random.RandomState) -> Labels:
@@ -265,12 +295,30 @@ def _difference(longer: Code | None, shorter: Code | None) -> Difference | None:
     return Difference(mean, standard_error(longer.row_lengths - shorter.row_lengths))
 
 
-def _shuffled_figures(raw: Floats, k: int, rng: np.random.RandomState) -> dict[str, Any]:
-    """What the same measures find after each column is shuffled, which leaves no relation between columns."""
-    mixed = _leading(np.column_stack([rng.permutation(column) for column in raw.T]), k)
-    labels, space = _kmeans(mixed, k, rng), measure(mixed @ code_directions(mixed), affine=True)
+def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floats:
+    """Crossings (n,) of K clusters, by k-means or spectral clustering, after each column of rows (n, p) is shuffled."""
+    mixed = _leading(_shuffled(raw, rng), k)
+    near = _neighbors(mixed)
+    found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
+    return _crossings(near, max(found, key=lambda labels: _modularity(near, labels, k)))
+
+
+def _shuffled_gain(raw: Floats, k: int, rng: np.random.RandomState, *, full: bool) -> Difference | None:
+    """How much shorter K flats describe rows (n, p) than one does after each column is shuffled.
+
+    A `full` search is the one that finds the flats of the rows themselves: rows with independent columns have the same
+    gain as their shuffled columns, up to chance. Otherwise it begins at k-means only, and finds less.
+    """
+    mixed = _leading(_shuffled(raw, rng), k)
+    labels = _kmeans(mixed, k, rng)
+    if full:
+        structure = find_structure(mixed, [labels], k, rng)
+        return _difference(structure.one, min(structure.codes, key=lambda code: code.length))
+    space = measure(mixed @ code_directions(mixed), affine=True)
     code, one = shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)
-    return {
-        "shuffled_gain": _difference(one, code),
-        "shuffled_crossing": _crossing(_neighbors(mixed), labels),
-    }
+    return _difference(one, code)
+
+
+def _shuffled(raw: Floats, rng: np.random.RandomState) -> Floats:
+    """Rows (n, p) with each column in a random order of its own, which leaves no relation between columns."""
+    return np.column_stack([rng.permutation(column) for column in raw.T])

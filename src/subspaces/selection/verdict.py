@@ -16,17 +16,18 @@ from subspaces._core.plain import plain
 from subspaces.selection.evidence import Difference, Evidence
 from subspaces.selection.structure import BLOBS as ROUND
 from subspaces.selection.structure import FLAT as STRAIGHT
-from subspaces.selection.thresholds import FLAT_SHARE, SURE_AGREEMENT
+from subspaces.selection.thresholds import FLAT_SHARE, N_ERRORS, SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import (
     COIN_TOSS,
     COUNT_GAIN,
-    FEW_CROSSINGS,
+    GRAPHS_AGREEMENT,
     LEADING_COLUMNS,
     LEADING_SHARE,
     NO_CROSSINGS,
     POINTS_AGREEMENT,
     SAME_AGREEMENT,
     SCALE_AGREEMENT,
+    SHUFFLED_SHARE,
     SMALL_CLUSTER,
     TOP_COLUMN,
 )
@@ -150,28 +151,37 @@ def judge(evidence: Evidence) -> Verdict:
 
 def structure_of(e: Evidence) -> str:
     """What kind of clusters there are: that of the description by K flats if it has the same clusters."""
-    if not gains(e) and not _is_connected(e):
+    beyond = _gain_beyond_shuffled(e)
+    gains = beyond is not None and beyond.mean > N_ERRORS * beyond.error
+    if not gains and not _is_separate(e) and not _at_most(e.crossing, NO_CROSSINGS):
         return NONE
     if _at_least(e.flats, SAME_AGREEMENT) and e.kind in (STRAIGHT, ROUND):
         return FLAT if e.kind == STRAIGHT else BLOBS
     return BLOBS if _at_least(e.kmeans, SAME_AGREEMENT) else BENT
 
 
-def gains(e: Evidence) -> bool:
-    """Whether K flats describe the rows better than one, beyond what they do for shuffled columns."""
+def _gain_beyond_shuffled(e: Evidence) -> Difference | None:
+    """How much more K flats shorten the description of the rows than that of shuffled columns."""
     if e.gain is None or e.shuffled_gain is None:
-        return False
+        return None
     # Shuffled columns may be described worse by K flats than by one.
-    beyond = e.gain.mean - max(e.shuffled_gain.mean, 0.0)
-    return Difference(beyond, math.hypot(e.gain.error, e.shuffled_gain.error)).is_clear
+    mean = e.gain.mean - max(e.shuffled_gain.mean, 0.0)
+    return Difference(mean, math.hypot(e.gain.error, e.shuffled_gain.error))
 
 
-def _is_connected(e: Evidence) -> bool:
-    """Whether the graph of nearest neighbours has the same clusters, with few edges between them."""
-    if e.crossing is None or e.shuffled_crossing is None:
+def _is_separate(e: Evidence) -> bool:
+    """Whether clearly fewer nearest neighbours are in another cluster than for shuffled columns."""
+    if e.separation is None or e.crossing is None or e.shuffled_crossing is None:
         return False
-    few = max(FEW_CROSSINGS * e.shuffled_crossing, NO_CROSSINGS)
-    return _at_least(e.points, SURE_AGREEMENT) and e.crossing < few
+    return e.separation.is_clear and e.crossing <= SHUFFLED_SHARE * e.shuffled_crossing
+
+
+def is_described(e: Evidence) -> bool:
+    """Whether K flats with the same clusters shorten the description clearly more than that of shuffled columns."""
+    beyond = _gain_beyond_shuffled(e)
+    if beyond is None or e.gain is None or not _at_least(e.flats, SAME_AGREEMENT) or not _at_least(e.share, FLAT_SHARE):
+        return False
+    return beyond.is_clear and beyond.mean >= SHUFFLED_SHARE * e.gain.mean
 
 
 def _stability(e: Evidence) -> float | None:
@@ -199,11 +209,12 @@ def _objections(e: Evidence, structure: str) -> list[Objection]:
                 OTHER_COLUMNS,
             ),
         ]
-    by_flats = [_not_flat(e), _rival(e), _more(e), _fewer(e), _unstable(e)]
-    by_graphs = [_other_graphs(e), _other_count(e), _leading_components(e), _untested(e), _unstable(e)]
+    by_flats = [_not_flat(e), _not_round(e), _rival(e), _more(e), _fewer(e), _unstable(e)]
+    number = [_other_count(e), *([_fewer(e)] if structure == FLAT else [])]
+    by_graphs = [_other_graphs(e), *number, _leading_components(e), _untested(e), _unstable(e)]
     against = by_graphs if structure == BENT else [*by_flats, _other_count(e)]
     confirmed = not any(by_flats) or not any(by_graphs)
-    found = [_small(e), _dominant_column(e), *([] if confirmed else against)]
+    found = [_small(e), _as_shuffled(e), _dominant_column(e), *([] if confirmed else against)]
     return [each for each in found if each]
 
 
@@ -212,6 +223,12 @@ def _small(e: Evidence) -> Objection | None:
         return None
     text = "A cluster is empty" if not e.smallest else f"The smallest cluster has fewer than {SMALL_CLUSTER} rows"
     return Objection(f"{text}.", "fewer clusters.")
+
+
+def _as_shuffled(e: Evidence) -> Objection | None:
+    if _is_separate(e) or is_described(e):
+        return None
+    return Objection("Columns shuffled independently have clusters that are about as clear.")
 
 
 def _dominant_column(e: Evidence) -> Objection | None:
@@ -230,7 +247,14 @@ def _not_flat(e: Evidence) -> Objection | None:
         return Objection("Whether another number of flats describes the rows better was not tested.")
     if e.share < FLAT_SHARE:
         return Objection(f"{e.n_clusters} flats describe the rows, but another number of flats describes them better.")
-    return None
+    return None if is_described(e) else Objection("Flats describe shuffled columns about as well.")
+
+
+def _not_round(e: Evidence) -> Objection | None:
+    # K-means is nearly the same description, so only neighbours are other evidence.
+    if e.kind != ROUND or _at_least(e.points, SURE_AGREEMENT):
+        return None
+    return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
 
 
 def _rival(e: Evidence) -> Objection | None:
@@ -254,9 +278,19 @@ def _fewer(e: Evidence) -> Objection | None:
 
 
 def _other_graphs(e: Evidence) -> Objection | None:
-    if _at_least(e.points, POINTS_AGREEMENT) or _at_least(e.graphs, SAME_AGREEMENT):
+    # Clusters that other graphs repeat must also be repeated by other landmarks: the mean of the two agreements counts.
+    stable = 1.0 if _hardly_joined(e) else _stability(e)
+    graphs = ((e.points, POINTS_AGREEMENT), (e.graphs, GRAPHS_AGREEMENT))
+    if stable is None or any(each is not None and (each + stable) / 2 >= limit for each, limit in graphs):
+        return None
+    if _at_least(e.kmeans, SURE_AGREEMENT) and _at_least(e.points, SURE_AGREEMENT) and _is_best_described(e):
         return None
     return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
+
+
+def _is_best_described(e: Evidence) -> bool:
+    """Whether no other number of flats, and no other clusters, have a better description, even if not clearly."""
+    return e.fewer is not None and e.fewer.mean > 0 and not any((_not_flat(e), _rival(e), _more(e)))
 
 
 def _other_count(e: Evidence) -> Objection | None:
@@ -282,10 +316,14 @@ def _untested(e: Evidence) -> Objection | None:
 
 def _unstable(e: Evidence) -> Objection | None:
     stable = _stability(e)
-    # If hardly an edge joins two clusters, halves of the landmarks disagree because they are few.
-    if stable is None or stable >= SURE_AGREEMENT or (_is_connected(e) and _at_least(e.points, POINTS_AGREEMENT)):
+    if stable is None or stable >= SURE_AGREEMENT or _hardly_joined(e):
         return None
     return Objection(f"{_repeated(e)} give other clusters (agreement {stable:.2f}).")
+
+
+def _hardly_joined(e: Evidence) -> bool:
+    """Whether hardly an edge joins two clusters: then halves of the landmarks disagree only because they are few."""
+    return _at_most(e.crossing, NO_CROSSINGS) and _at_least(e.points, POINTS_AGREEMENT)
 
 
 def _support(e: Evidence, structure: str) -> list[str]:
@@ -296,7 +334,7 @@ def _support(e: Evidence, structure: str) -> list[str]:
     stable = _stability(e)
     if stable is not None and stable >= SURE_AGREEMENT:
         found.append(f"{_repeated(e)} give the same clusters (agreement {stable:.2f}).")
-    if e.gain is not None and e.shuffled_gain is not None and gains(e):
+    if e.gain is not None and e.shuffled_gain is not None and is_described(e):
         found.append(
             f"{e.n_clusters} flats describe the rows better than one, by {e.gain.mean:.2f} nats a row; if columns are "
             f"shuffled, by {e.shuffled_gain.mean:.2f}."
@@ -321,3 +359,7 @@ def _support(e: Evidence, structure: str) -> list[str]:
 
 def _at_least(value: float | None, limit: float) -> bool:
     return value is not None and value >= limit
+
+
+def _at_most(value: float | None, limit: float) -> bool:
+    return value is not None and value <= limit

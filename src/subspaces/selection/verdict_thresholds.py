@@ -7,10 +7,13 @@ COIN_TOSS = 0.5
 CLEAR_ERRORS = 3.0
 # Clusterings with a larger adjusted Rand index are the same.
 SAME_AGREEMENT = 0.9
-# The same for spectral clustering of nearest neighbours, which is the nearest relative.
+# The same for spectral clustering of nearest neighbours, which is the nearest relative, and for the graphs of other
+# flats; both as the mean with the agreement of other landmarks.
 POINTS_AGREEMENT = 0.95
-# Share of shuffled crossings, or of all neighbours, below which clusters are connected and separate.
-FEW_CROSSINGS = 0.25
+GRAPHS_AGREEMENT = 0.89
+# Clusters stand out if shuffled columns have at most this share of their gain, or they this share of its crossings.
+SHUFFLED_SHARE = 0.5
+# Share of neighbours in another cluster, relative to random clusters, up to which hardly an edge joins clusters.
 NO_CROSSINGS = 0.01
 # Gain of modularity that shows that another number of clusters is better.
 COUNT_GAIN = 0.01

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from subspaces.selection import Evidence, Verdict
-from subspaces.selection.verdict import FLAT, gains
+from subspaces.selection.verdict import FLAT, is_described
 from subspaces.selection.verdict_thresholds import COUNT_GAIN, SAME_AGREEMENT
 from subspaces.show.report.clusters import ClusterFacts
 from subspaces.show.report.subject import Subject
@@ -80,7 +80,7 @@ def _gain(e: Evidence) -> Box | None:
         f"Nats a row (1 nat is 1.44 bits) by which {e.n_clusters} flats describe the rows more shortly than one. If "
         f"columns are shuffled independently, it is {e.shuffled_gain.mean:.2f}."
     )
-    return _box("Are the clusters better than none?", f"{e.gain.mean:.2f}", GOOD if gains(e) else NEUTRAL, text)
+    return _box("Are the clusters better than none?", f"{e.gain.mean:.2f}", GOOD if is_described(e) else NEUTRAL, text)
 
 
 def _rival(verdict: Verdict) -> Box | None:
