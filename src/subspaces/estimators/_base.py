@@ -297,6 +297,6 @@ def check_n_components(value: Any) -> None:
 
 def _is_fitted_name(name: str) -> bool:
     """Whether an attribute is the result of a fit."""
-    return name in ("_model", "_code", "_n_features_out", "_table_preparation") or (
+    return name in ("_model", "_code", "_n_features_out", "_table_preparation", "_pending_verdict") or (
         name.endswith("_") and not name.startswith("_")
     )

@@ -1,36 +1,74 @@
-"""The verdict of FLS on its own clusters."""
+"""The verdict of FLS on its own clusters, which is measured when it is first read."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from subspaces._core.arrays import Array, Labels
+import numpy as np
+
+from subspaces._core.arrays import Array, Indices, Labels
 from subspaces.estimators._models import SubspaceModel
 from subspaces.rows.feed import Feed
 from subspaces.selection.consensus import Consensus
-from subspaces.selection.evidence import gather
+from subspaces.selection.evidence import agreement_of_trials, evenly_spaced_columns, gather, sizes_of
 from subspaces.selection.setting import Setting
+from subspaces.selection.structure import Structure
 from subspaces.selection.verdict import Verdict, judge
 
 
-def verdict_of(
+@dataclass(frozen=True, slots=True, eq=False)
+class PendingVerdict:
+    """What a verdict is made from: a sample of the rows, and figures about all of them.
+
+    Its evidence can take longer than the fit of a small table, and many fits are never judged.
+    """
+
+    rows: Array  # (m, p), of wide rows evenly spaced columns
+    clustered: Array  # (m, q)
+    labels: Labels  # (m,)
+    n_clusters: int
+    structure: Structure | None
+    landmarks: float | None
+    of_all: dict[str, Any]  # fields of `Evidence`
+    seed: int
+
+    def judged(self) -> Verdict:
+        """Measure the evidence and judge it."""
+        found = gather(
+            self.rows,
+            self.labels,
+            self.n_clusters,
+            rng=np.random.RandomState(self.seed),
+            clustered=self.clustered,
+            structure=self.structure,
+            sample=np.arange(len(self.rows)),
+            landmarks=self.landmarks,
+        )
+        return judge(replace(found, **self.of_all))
+
+
+def pending_verdict(
     labels: Labels, found: Consensus, setting: Setting, model: SubspaceModel, plain: Array, feed: Feed
-) -> Verdict:
-    """The verdict on labels (n,) of rows `plain` (n, q) that are prepared but not scaled."""
+) -> PendingVerdict:
+    """The verdict on labels (n,) of rows `plain` (n, q) that are prepared but not scaled, before it is measured."""
+    sample: Indices = setting.flat_sample
     # Whole flats are fitted to plain rows, a graph to whitened ones.
     by_graph = found.best.partition.flats is None
-    clustered = replace(model.preparation, unit=False).shaped(plain) if by_graph else plain
-    scale = model.preparation.scale
-    return judge(
-        gather(
-            feed.rows if scale is None else feed.rows / scale,
-            labels,
-            setting.n_clusters,
-            rng=feed.rng,
-            clustered=clustered,
-            structure=found.structure,
-            sample=setting.flat_sample,
-            trials=setting.trials,
-            landmarks=None if found.confidence is None else found.confidence.overall,
-        )
+    clustered = replace(model.preparation, unit=False).shaped(plain[sample]) if by_graph else plain[sample]
+    columns, scale = evenly_spaced_columns(feed.rows.shape[1]), model.preparation.scale
+    rows = feed.rows[np.ix_(sample, columns)]
+    return PendingVerdict(
+        rows if scale is None else rows / scale[columns],
+        clustered,
+        labels[sample],
+        setting.n_clusters,
+        found.structure,
+        None if found.confidence is None else found.confidence.overall,
+        {
+            **sizes_of(labels, setting.n_clusters),
+            "n_columns": feed.rows.shape[1],
+            "graphs": agreement_of_trials(labels, setting.trials),
+        },
+        int(feed.rng.randint(2**31)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from subspaces._core.validation import check_integer, check_option, check_share,
 from subspaces.estimators._base import ShareClusterer
 from subspaces.estimators._models import SubspaceModel, build_model
 from subspaces.estimators._planning import plan_of
-from subspaces.estimators._verdict import verdict_of
+from subspaces.estimators._verdict import PendingVerdict, pending_verdict
 from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.features.thresholds import PAPER_SIGMA
 from subspaces.flats.flats import Flats
@@ -25,6 +26,7 @@ from subspaces.flats.neighborhoods import Beta2
 from subspaces.rows.feed import Feed, Rows, open_feed, open_new_rows
 from subspaces.rows.plan import Plan, planned
 from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
+from subspaces.saving import State
 from subspaces.selection.choosing import choose
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
@@ -134,7 +136,8 @@ class FLS(ShareClusterer):
         `choice_["flats"].chosen`.
     verdict_ : Verdict
         What kind of clusters were found, how far to trust them, and what to try; print it. It compares the clusters
-        with those of other methods, with one cluster, with shuffled columns and with other numbers of clusters.
+        with those of other methods, with one cluster, with shuffled columns and with other numbers of clusters, which
+        takes about as long as a fit of 2,000 rows; it is made when it is first read.
     confidence_ : ndarray of shape (n,)
         Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it. Like `agreement_`, not
         available with n_nearest=None; up to 100,000 rows.
@@ -179,7 +182,6 @@ class FLS(ShareClusterer):
     cluster_dims_: NDArray[np.int64]
     cluster_bases_: Flats
     choice_: Choice
-    verdict_: Verdict
     confidence_: Array
     agreement_: float
     outlier_scores_: Array
@@ -195,6 +197,7 @@ class FLS(ShareClusterer):
     normalize_: bool
     standardise_: bool
     whiten_: float
+    _pending_verdict: PendingVerdict
 
     def __init__(
         self,
@@ -364,9 +367,30 @@ class FLS(ShareClusterer):
             cluster_bases_=prepared.preparation.restore(model.clusters.flats()),
             outlier_scores_=model.clusters.scores(plain, found.labels),
             choice_=Choice((*setting.choice.decisions, *found.decisions)),
-            verdict_=verdict_of(labels, found, setting, model, plain, feed),
+            _pending_verdict=pending_verdict(labels, found, setting, model, plain, feed),
             **fitted,
         )
+
+    @cached_property
+    def verdict_(self) -> Verdict:
+        """What kind of clusters were found, how far to trust them, and what to try."""
+        check_is_fitted(self)
+        return self._pending_verdict.judged()
+
+    def to_state(self) -> State:
+        """What `save` writes: a mapping of documented names to arrays, numbers and text."""
+        self._judge()
+        return super().to_state()
+
+    def __getstate__(self) -> Any:
+        self._judge()
+        return super().__getstate__()
+
+    def _judge(self) -> None:
+        """Make the verdict if there is one to make: a model that is stored should not carry a sample of the rows."""
+        if "_pending_verdict" in vars(self):
+            self.verdict_  # noqa: B018
+            del self._pending_verdict
 
     @property
     def flats_(self) -> Flats:

@@ -21,6 +21,7 @@ from subspaces._core.pca import principal_directions
 from subspaces._core.threads import one_thread
 from subspaces.flats.description import Code, measure, shortest_code, shortest_codes
 from subspaces.metrics.labels import adjusted_rand
+from subspaces.rows.preparation import value_grain
 from subspaces.selection.coding import code_directions, is_sound
 from subspaces.selection.comparison import standard_error
 from subspaces.selection.limits import (
@@ -102,14 +103,14 @@ def gather(
     clustered: Array | None = None,
     structure: Structure | None = None,
     sample: Indices | None = None,
-    trials: Sequence[Trial] = (),
+    graphs: float | None = None,
     landmarks: float | None = None,
     seeds: float | None = None,
 ) -> Evidence:
     """Evidence about the clusters `labels` (n,), -1 for none, of the rows of `x` (n, p).
 
     `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `structure`, found at the rows
-    `sample` (m,), and `trials` are those of the fit, if it has any.
+    `sample` (m,), is that of the fit, if it has any. `graphs`, `landmarks` and `seeds` are fields of `Evidence`.
     """
     labels = np.asarray(labels)
     most = max(VERDICT_ROWS, VERDICT_ROWS_PER_CLUSTER * n_clusters)
@@ -120,11 +121,10 @@ def gather(
     variances = raw.var(axis=0)
     total = float(variances.sum())
     known: dict[str, Any] = {
-        "n_rows": len(x),
+        **sizes_of(labels, n_clusters),
         "n_columns": x.shape[1],
         "n_clusters": n_clusters,
-        "smallest": int(np.bincount(labels[labels >= 0], minlength=n_clusters).min()),
-        "outliers": float(np.mean(labels < 0)),
+        "graphs": graphs,
         "landmarks": landmarks,
         "seeds": seeds,
         "top_column": float(variances.max()) / total if total > 0 else 1.0,
@@ -145,7 +145,6 @@ def gather(
         if known["top_column"] >= TOP_COLUMN:
             scaled = _leading(raw / np.where(variances > 0, np.sqrt(variances), 1), n_clusters)
             standardised = adjusted_rand(by_kmeans, _kmeans(scaled, n_clusters, rng))
-        graphs = [adjusted_rand(labels[trial.index], trial.labels) for trial in trials]
         flat = _flat_figures(structure, labels[sample], rng)
         by_flats = flat["flats"] >= SAME_AGREEMENT and flat["share"] is not None and flat["share"] >= FLAT_SHARE
         whole = _some(x, sample) if by_flats and len(sample) > len(few) else raw
@@ -157,16 +156,34 @@ def gather(
             **_crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng)),
             kmeans=adjusted_rand(by_kmeans, own),
             points=adjusted_rand(by_points[n_clusters], own),
-            graphs=float(np.median(graphs)) if graphs else None,
             standardised=standardised,
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
         )
 
 
+def sizes_of(labels: Labels, n_clusters: int) -> dict[str, Any]:
+    """Fields of `Evidence` about the number of rows with labels (n,), -1 for none."""
+    return {
+        "n_rows": len(labels),
+        "smallest": int(np.bincount(labels[labels >= 0], minlength=n_clusters).min()),
+        "outliers": float(np.mean(labels < 0)),
+    }
+
+
+def agreement_of_trials(labels: Labels, trials: Sequence[Trial]) -> float | None:
+    """Median agreement of labels (n,) with the clusters of graphs that were tried; None if there are none."""
+    found = [adjusted_rand(labels[trial.index], trial.labels) for trial in trials]
+    return float(np.median(found)) if found else None
+
+
+def evenly_spaced_columns(n_columns: int) -> Indices:
+    """Columns of wide rows that are looked at."""
+    return np.arange(0, n_columns, -(-n_columns // VERDICT_RAW_COLUMNS))
+
+
 def _some(x: Array, index: Indices) -> Floats:
     """Rows (m, q) of `x` (n, p) at `index` (m,); of wide ones evenly spaced columns."""
-    columns = np.arange(0, x.shape[1], -(-x.shape[1] // VERDICT_RAW_COLUMNS))
-    return x[np.ix_(index, columns)].astype(np.float64)
+    return x[np.ix_(index, evenly_spaced_columns(x.shape[1]))].astype(np.float64)
 
 
 def _leading(raw: Floats, n_clusters: int) -> Floats:
@@ -309,12 +326,12 @@ def _shuffled_gain(raw: Floats, k: int, rng: np.random.RandomState, *, full: boo
     A `full` search is the one that finds the flats of the rows themselves: rows with independent columns have the same
     gain as their shuffled columns, up to chance. Otherwise it begins at k-means only, and finds less.
     """
-    mixed = _leading(_shuffled(raw, rng), k)
+    mixed, grain = _leading(_shuffled(raw, rng), k), value_grain(raw)
     labels = _kmeans(mixed, k, rng)
     if full:
-        structure = find_structure(mixed, [labels], k, rng)
+        structure = find_structure(mixed, [labels], k, rng, grain=grain)
         return _difference(structure.one, min(structure.codes, key=lambda code: code.length))
-    space = measure(mixed @ code_directions(mixed), affine=True)
+    space = measure(mixed @ code_directions(mixed), affine=True, grain=grain)
     code, one = shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)
     return _difference(one, code)
 
