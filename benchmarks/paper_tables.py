@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--draws", type=int, help="at most this many draws")
     parser.add_argument("--methods", help="some methods, separated by commas")
+    parser.add_argument("--device", default="cpu", help="where SSC runs on many rows")
     add_jobs(parser)
     options = parser.parse_args()
     with progress.shown(1):
@@ -35,7 +36,7 @@ def main() -> None:
             methods=options.methods,
             draws=options.draws,
             jobs=options.jobs,
-            device="cpu",
+            device=options.device,
             again=False,
             stale=True,
             pictures=find_spec("matplotlib") is not None,

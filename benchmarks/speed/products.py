@@ -1,6 +1,6 @@
 """Eigenvectors of dense psi: block products with psi, or the D x D matrix of inner products.
 
-    python benchmarks/speed/products.py [--most 32000] [--gram-most 4000] [--rows 4000] [--again]
+    python benchmarks/speed/products.py [--most 32000] [--gram-most 8000] [--rows 4000] [--again]
 
 For each D, both routes run on the same psi in processes of their own, in turn: once with psi kept between passes, and
 once with psi computed again in every pass. Finished cells are not measured again. benchmarks/results/products.json has
@@ -84,7 +84,7 @@ def one(kind: str, width: int, n_rows: int, route: str, kept: bool) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=max(WIDTHS), help="largest D")
-    parser.add_argument("--gram-most", type=int, default=4000, help="largest D for the D x D matrix")
+    parser.add_argument("--gram-most", type=int, default=8000, help="largest D for the D x D matrix")
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--again", action="store_true", help="measure stored cells again")
     parser.add_argument("--one", help=argparse.SUPPRESS)

@@ -344,6 +344,11 @@ class TestPlan:
         assert len(moved) == 6
         assert {method for _, method in moved} == {"ssc"}
 
+    def test_ssc_of_many_rows_is_run_once(self):
+        draws = [task.cell for task in table_tasks("mnist", ["ssc"], None, "cpu")]
+        assert len(draws) == len(set(draws)) == 6
+        assert len(table_tasks("pendigits", ["ssc"], None, "cpu")) == 10
+
     def test_published_ssc_is_not_run_on_many_rows(self):
         cells = {task.cell for name in ("mnist", "pendigits") for task in table_tasks(name, ["ssc-paper"], 1, "cpu")}
         assert cells == {"penDigits"}

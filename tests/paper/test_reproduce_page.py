@@ -100,7 +100,7 @@ class TestGrid:
         ]  # fmt: skip
 
     def test_notes_of_cells(self, records):
-        assert rows_of(records, 0)["SSC"].cells[0].notes == ("on H<2>00 | *GPU*",)
+        assert rows_of(records, 0)["SSC"].cells[0].notes == ("on H<2>00 | *GPU*", "10 draws")
         assert rows_of(records, 1)["FLS"].cells[0].notes == ("2 of 10 draws",)
         assert rows_of(records, 2)["spectral clustering"].cells[0].notes == ("not run: too many rows",)
 

@@ -19,6 +19,7 @@ from subspaces.paper.reproduce.tables import (
     Table,
     cell_task,
     feasible,
+    n_draws,
 )
 from subspaces.paper.reproduce.task import fingerprint
 
@@ -175,11 +176,11 @@ def _feasible_shown(record: Record, cell: Cell, key: str) -> Shown:
 
 def _shown(record: Record, cell: Cell, key: str) -> Shown:
     entry = record["cells"].get(cell.name, {}).get(key)
-    return _shown_entry(entry, cell.draws, fingerprint(cell_task(cell, key).describe()))
+    return _shown_entry(entry, n_draws(key, cell), fingerprint(cell_task(cell, key).describe()))
 
 
-def _shown_entry(entry: Record | None, n_draws: int, expected: str) -> Shown:
-    """The draws of one stored entry, `n_draws` of them if complete, measured as the fingerprint says or not."""
+def _shown_entry(entry: Record | None, total: int, expected: str) -> Shown:
+    """The draws of one stored entry, `total` of them if complete, measured as the fingerprint says or not."""
     if entry is None or not entry["draws"]:
         return Shown()
     draws = entry["draws"]
@@ -187,8 +188,8 @@ def _shown_entry(entry: Record | None, n_draws: int, expected: str) -> Shown:
     seconds = [draw["seconds"] for draw in draws]
     devices = sorted({draw["device"] for draw in draws if "device" in draw})
     notes = [f"on {device}" for device in devices]
-    if len(draws) != n_draws:
-        notes.append(f"{len(draws)} draws" if len(draws) > n_draws else f"{len(draws)} of {n_draws} draws")
+    if len(draws) != total:
+        notes.append(f"{len(draws)} draws" if len(draws) > total else f"{len(draws)} of {total} draws")
     stale = entry["fingerprint"] != expected
     if stale:
         notes.append("other parameters")
