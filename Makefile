@@ -16,7 +16,7 @@ help:
 	@echo "make check   tests, lint, types and the packages, as the continuous integration does"
 	@echo "make dist    build wheel and sdist into dist/, and try the wheel in an empty environment"
 	@echo "make oldest  run the tests with the oldest versions of all packages that are supported"
-	@echo "make docs    build the documentation into docs/_build/html, every example run; some minutes"
+	@echo "make docs    build the documentation into docs/_build/html, every example and notebook run; some minutes"
 	@echo "make clean   remove what the commands above made"
 
 .venv/ready: pyproject.toml
@@ -85,6 +85,7 @@ check: test slow lint types dist
 # A warning is an error: no link, formula or example is broken.
 docs: .venv/docs-ready
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	$(BIN)/python tests/notebooks.py docs/gallery
 	@echo "open docs/_build/html/index.html"
 
 clean:
