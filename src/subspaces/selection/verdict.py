@@ -139,7 +139,10 @@ def judge(evidence: Evidence) -> Verdict:
         trust = UNRELIABLE
     else:
         trust = UNCONFIRMED if stable is not None and stable >= SURE_AGREEMENT else DOUBTFUL
-    reasons = [each.reason for each in objections] + _support(e, structure)
+    reasons = [each.reason for each in objections]
+    # What is a reason against the clusters is not one for them, whatever numbers the two compare with.
+    against = {each.partition(" gives ")[0] for each in reasons}
+    reasons += [each for each in _support(e, structure) if each.partition(" gives ")[0] not in against]
     advice = [each.advice for each in objections if each.advice]
     # One number of clusters is enough.
     counts = [each for each in advice if each.endswith(COUNT)]
@@ -341,16 +344,11 @@ def _support(e: Evidence, structure: str) -> list[str]:
         )
     if structure in (FLAT, BLOBS) and _at_least(e.flats, SAME_AGREEMENT):
         found.append(f"The best description by {e.n_clusters} flats has the same clusters.")
-    # Between its two numbers, spectral clustering is a reason against bent clusters.
-    points = POINTS_AGREEMENT if structure == BENT else SAME_AGREEMENT
-    others = {
-        "k-means": (e.kmeans, SAME_AGREEMENT),
-        "Spectral clustering of nearest neighbours": (e.points, points),
-    }
+    others = {"k-means": e.kmeans, "Spectral clustering of nearest neighbours": e.points}
     found += [
         f"{name} gives the same clusters (agreement {value:.2f})."
-        for name, (value, least) in others.items()
-        if value is not None and value >= least
+        for name, value in others.items()
+        if value is not None and value >= SAME_AGREEMENT
     ]
     if _at_least(e.graphs, SAME_AGREEMENT):
         found.append(f"Other kinds of flats give the same clusters (agreement {e.graphs:.2f}).")
