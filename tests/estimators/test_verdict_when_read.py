@@ -48,8 +48,8 @@ def test_it_does_not_depend_on_when_it_is_read(fitted, rows):
 
 def test_another_fit_has_another_verdict(fitted, rows):
     before = fitted.verdict_
-    assert fitted.fit(rows[:60]).verdict_ is not before
-    assert fitted.verdict_.evidence.n_rows == 60
+    assert fitted.fit(rows[::2]).verdict_ is not before
+    assert fitted.verdict_.evidence.n_rows == len(rows[::2])
 
 
 def test_figures_are_about_all_rows_not_the_sample(rows):
