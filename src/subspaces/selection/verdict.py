@@ -103,9 +103,10 @@ def verdict_of(saved: Mapping[str, Any]) -> Verdict:
 
 
 def evidence_of(saved: Mapping[str, Any]) -> Evidence:
-    """The evidence of a saved verdict."""
-    figures = {name: Difference(**each) if isinstance(each, Mapping) else each for name, each in saved.items()}
-    return Evidence(**figures | {"dims": tuple(saved["dims"])})
+    """The evidence of a saved verdict; other versions may have measured other figures."""
+    found: dict[str, Any] = {field.name: saved.get(field.name) for field in fields(Evidence)}
+    found |= {name: Difference(**each) for name, each in found.items() if isinstance(each, Mapping)}
+    return Evidence(**found)
 
 
 @dataclass(frozen=True, slots=True)
