@@ -29,12 +29,13 @@ from subspaces.selection.limits import (
     VERDICT_RAW_COLUMNS,
     VERDICT_ROWS,
     VERDICT_ROWS_PER_CLUSTER,
+    VERDICT_SHUFFLES,
     VERDICT_STARTS,
 )
 from subspaces.selection.search import Trial
 from subspaces.selection.structure import Structure, find_structure
 from subspaces.selection.thresholds import FLAT_SHARE
-from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, TOP_COLUMN
+from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, SHUFFLED_SHARE, TOP_COLUMN
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
@@ -92,6 +93,13 @@ class Evidence:
     leading: float  # share of the variance in the two leading principal components
 
 
+def are_separate(crossing: float | None, shuffled_crossing: float | None, separation: Difference | None) -> bool:
+    """Whether clusters have clearly fewer crossings than those of shuffled columns, and at most half as many."""
+    if crossing is None or shuffled_crossing is None or separation is None:
+        return False
+    return separation.is_clear and crossing <= SHUFFLED_SHARE * shuffled_crossing
+
+
 def gather(
     x: Array,
     labels: Labels,
@@ -141,13 +149,16 @@ def gather(
         by_points = _spectral_clusters(near, [n_clusters - 1, n_clusters, n_clusters + 1], rng)
         graphs = [adjusted_rand(labels[trial.index], trial.labels) for trial in trials]
         flat = _flat_figures(structure, labels[sample], rng)
+        crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng))
         by_flats = flat["flats"] >= SAME_AGREEMENT and (flat["share"] or 0.0) >= FLAT_SHARE
+        # A full search takes as long as that for the rows, and nothing depends on it if neighbours show enough.
+        full = by_flats and not are_separate(**crossings)
         return Evidence(
             **known,
             **flat,
             **_graph_figures(near, own, by_points, n_clusters),
-            shuffled_gain=_shuffled_gain(_some(x, sample) if by_flats else raw, n_clusters, rng, full=by_flats),
-            **_crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng)),
+            **crossings,
+            shuffled_gain=_shuffled_gain(_some(x, sample) if full else raw, n_clusters, rng, full=full),
             **_kmeans_figures(rows, own, raw if known["top_column"] >= TOP_COLUMN else None, n_clusters, rng),
             points=adjusted_rand(by_points[n_clusters], own),
             graphs=float(np.median(graphs)) if graphs else None,
@@ -300,11 +311,17 @@ def _difference(longer: Code | None, shorter: Code | None) -> Difference | None:
 
 
 def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floats:
-    """Crossings (n,) of K clusters, by k-means or spectral clustering, after each column of rows (n, p) is shuffled."""
-    mixed = _leading(_shuffled(raw, rng), k)
-    near = _neighbors(mixed)
-    found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
-    return _crossings(near, max(found, key=lambda labels: _modularity(near, labels, k)))
+    """Crossings (n,) of K clusters after each column of rows (n, p) is shuffled, in the draw that has the fewest.
+
+    The clusters are those of k-means or of spectral clustering.
+    """
+    drawn = []
+    for _ in range(VERDICT_SHUFFLES):
+        mixed = _leading(_shuffled(raw, rng), k)
+        near = _neighbors(mixed)
+        found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
+        drawn.append(_crossings(near, max(found, key=lambda labels: _modularity(near, labels, k))))
+    return min(drawn, key=lambda each: float(each.mean()))
 
 
 def _shuffled_gain(raw: Floats, k: int, rng: np.random.RandomState, *, full: bool) -> Difference | None:

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from subspaces._core.plain import plain
-from subspaces.selection.evidence import Difference, Evidence
+from subspaces.selection.evidence import Difference, Evidence, are_separate
 from subspaces.selection.structure import BLOBS as ROUND
 from subspaces.selection.structure import FLAT as STRAIGHT
 from subspaces.selection.thresholds import FLAT_SHARE, N_ERRORS, SURE_AGREEMENT
@@ -163,10 +163,7 @@ def _gain_beyond_shuffled(e: Evidence) -> Difference | None:
 
 
 def _is_separate(e: Evidence) -> bool:
-    """Whether clearly fewer nearest neighbours are in another cluster than for shuffled columns."""
-    if e.separation is None or e.crossing is None or e.shuffled_crossing is None:
-        return False
-    return e.separation.is_clear and e.crossing <= SHUFFLED_SHARE * e.shuffled_crossing
+    return are_separate(e.crossing, e.shuffled_crossing, e.separation)
 
 
 def is_described(e: Evidence) -> bool:
@@ -239,7 +236,7 @@ def _not_flat(e: Evidence) -> Objection | None:
         return Objection("Whether another number of flats describes the rows better was not tested.")
     if e.share < FLAT_SHARE:
         return Objection(f"{e.n_clusters} flats describe the rows, but another number of flats describes them better.")
-    return None if is_described(e) else Objection("Flats describe shuffled columns about as well.")
+    return None
 
 
 def _not_round(e: Evidence) -> Objection | None:
