@@ -38,7 +38,6 @@ class TestStructure:
     def test_flat_subspaces(self, planes):
         found = judge(planes)
         assert (found.structure, found.trust) == ("flat subspaces", "reliable")
-        assert planes.dims == (2, 2, 2)
         assert planes.gain.mean > 1 > planes.shuffled_gain.mean
         assert planes.fewer.is_clear
         assert not planes.more.is_clear

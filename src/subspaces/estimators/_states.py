@@ -115,12 +115,11 @@ class Judgement(Field):
         require(isinstance(figures, dict), f"{where} has no evidence")
         # Other versions measure other figures.
         known = {field.name: figures.get(field.name) for field in fields(Evidence)}
-        dims, kind = known.pop("dims") or [], known.pop("kind")
+        kind = known.pop("kind")
         numbers = [each.values() if _is_difference(each) else [each] for each in known.values()]
         good = all(each is None or type(each) in (int, float) for each in chain(*numbers))
-        good = good and isinstance(dims, list) and all(type(each) is int for each in dims)
         require(good and (kind is None or kind in KINDS), f"{where} has evidence that is not a number")
-        return verdict_of({**value, "evidence": known | {"dims": dims, "kind": kind}})
+        return verdict_of({**value, "evidence": known | {"kind": kind}})
 
 
 def _is_difference(value: Any) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces.estimators._models import SubspaceModel
 from subspaces.rows.feed import Feed
+from subspaces.saving import State
 from subspaces.selection.consensus import Consensus
 from subspaces.selection.evidence import agreement_of_trials, evenly_spaced_columns, gather, sizes_of
 from subspaces.selection.setting import Setting
@@ -72,3 +75,31 @@ def pending_verdict(
         },
         int(feed.rng.randint(2**31)),
     )
+
+
+class JudgedMixin:
+    """Mixin: the verdict is made when it is first read; models that are saved or pickled are judged first."""
+
+    _pending_verdict: PendingVerdict
+
+    @cached_property
+    def verdict_(self) -> Verdict:
+        """What kind of clusters were found, how far to trust them, and what to try."""
+        check_is_fitted(self)
+        return self._pending_verdict.judged()
+
+    def to_state(self) -> State:
+        """What `save` writes: a mapping of documented names to arrays, numbers and text."""
+        self._judge()
+        found: State = super().to_state()  # type: ignore[misc]
+        return found
+
+    def __getstate__(self) -> Any:
+        self._judge()
+        return super().__getstate__()
+
+    def _judge(self) -> None:
+        """Make the verdict if there is one to make: a stored model should not carry a sample of the rows."""
+        if "_pending_verdict" in vars(self):
+            self.verdict_  # noqa: B018
+            del self._pending_verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from subspaces._core.validation import check_integer, check_option, check_share,
 from subspaces.estimators._base import ShareClusterer
 from subspaces.estimators._models import SubspaceModel, build_model
 from subspaces.estimators._planning import plan_of
-from subspaces.estimators._verdict import PendingVerdict, pending_verdict
+from subspaces.estimators._verdict import JudgedMixin, pending_verdict
 from subspaces.features.psi import compute_psi, leading_vectors
 from subspaces.features.thresholds import PAPER_SIGMA
 from subspaces.flats.flats import Flats
@@ -26,7 +25,6 @@ from subspaces.flats.neighborhoods import Beta2
 from subspaces.rows.feed import Feed, Rows, open_feed, open_new_rows
 from subspaces.rows.plan import Plan, planned
 from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
-from subspaces.saving import State
 from subspaces.selection.choosing import choose
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
@@ -35,10 +33,9 @@ from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.structure import prefer_whole_flats
 from subspaces.selection.units import has_own_units
-from subspaces.selection.verdict import Verdict
 
 
-class FLS(ShareClusterer):
+class FLS(JudgedMixin, ShareClusterer):
     """Fast landmark subspace clustering.
 
     Clusters rows that lie near different low-dimensional subspaces, in time linear in the number of rows: local flats
@@ -197,7 +194,6 @@ class FLS(ShareClusterer):
     normalize_: bool
     standardise_: bool
     whiten_: float
-    _pending_verdict: PendingVerdict
 
     def __init__(
         self,
@@ -370,27 +366,6 @@ class FLS(ShareClusterer):
             _pending_verdict=pending_verdict(labels, found, setting, model, plain, feed),
             **fitted,
         )
-
-    @cached_property
-    def verdict_(self) -> Verdict:
-        """What kind of clusters were found, how far to trust them, and what to try."""
-        check_is_fitted(self)
-        return self._pending_verdict.judged()
-
-    def to_state(self) -> State:
-        """What `save` writes: a mapping of documented names to arrays, numbers and text."""
-        self._judge()
-        return super().to_state()
-
-    def __getstate__(self) -> Any:
-        self._judge()
-        return super().__getstate__()
-
-    def _judge(self) -> None:
-        """Make the verdict if there is one to make: a model that is stored should not carry a sample of the rows."""
-        if "_pending_verdict" in vars(self):
-            self.verdict_  # noqa: B018
-            del self._pending_verdict
 
     @property
     def flats_(self) -> Flats:

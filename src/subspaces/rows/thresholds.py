@@ -8,8 +8,8 @@ MAX_COLUMNS = 80
 FAR_OFFSET = 4.0
 # Whitening stretches directions as if their standard deviation were at least this share of the largest. No kept study.
 LEAST_SPREAD = 0.001
-# Values are rounded to a step if it is this quantile of the gaps between neighbouring values of a column, among at most
-# so many rows and columns: whole numbers must not be described more finely. benchmarks/study_grain.py.
+# The step to which values are rounded is this quantile of the gaps between neighbouring values of a column; at most
+# this many rows and columns are looked at. Whole numbers must not be described more finely. benchmarks/study_grain.py.
 GRAIN_QUANTILE = 0.1
 GRAIN_SHAPE = (1000, 200)
 

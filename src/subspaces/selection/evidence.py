@@ -30,12 +30,13 @@ from subspaces.selection.limits import (
     VERDICT_RAW_COLUMNS,
     VERDICT_ROWS,
     VERDICT_ROWS_PER_CLUSTER,
+    VERDICT_SHUFFLES,
     VERDICT_STARTS,
 )
 from subspaces.selection.search import Trial
 from subspaces.selection.structure import Structure, find_structure
 from subspaces.selection.thresholds import FLAT_SHARE
-from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, TOP_COLUMN
+from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, SHUFFLED_SHARE, TOP_COLUMN
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
@@ -82,7 +83,6 @@ class Evidence:
     more: Difference | None  # how much shorter more flats describe the rows
     more_count: int | None  # that number of flats
     fewer: Difference | None  # how much longer K - 1 flats describe the rows
-    dims: tuple[int, ...]  # dimension of each cluster, 0 for a cluster without preferred directions
     crossing: float | None  # share of nearest neighbours in another cluster, 1 for random clusters of these sizes
     shuffled_crossing: float | None  # the same for clusters of shuffled columns
     separation: Difference | None  # how much larger the latter is
@@ -92,6 +92,13 @@ class Evidence:
     top_column: float  # share of the variance in the column that varies most
     standardised: float | None  # agreement of k-means with itself on standardised columns, if one column dominates
     leading: float  # share of the variance in the two leading principal components
+
+
+def are_separate(crossing: float | None, shuffled_crossing: float | None, separation: Difference | None) -> bool:
+    """Whether clusters have clearly fewer crossings than those of shuffled columns, and at most half as many."""
+    if crossing is None or shuffled_crossing is None or separation is None:
+        return False
+    return separation.is_clear and crossing <= SHUFFLED_SHARE * shuffled_crossing
 
 
 def gather(
@@ -130,7 +137,7 @@ def gather(
         "top_column": float(variances.max()) / total if total > 0 else 1.0,
     }
     if n_clusters < 2 or not total > 0 or len(np.unique(own[own >= 0])) < 2:
-        nothing: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__) | {"dims": (), "leading": 1.0}
+        nothing: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__) | {"leading": 1.0}
         return Evidence(**nothing | known)
     prepared = raw if clustered is None else clustered[few].astype(np.float64)
     with one_thread():
@@ -140,23 +147,19 @@ def gather(
             sample = few
         near = _neighbors(rows)
         by_points = _spectral_clusters(near, [n_clusters - 1, n_clusters, n_clusters + 1], rng)
-        by_kmeans = _kmeans(rows, n_clusters, rng)
-        standardised = None
-        if known["top_column"] >= TOP_COLUMN:
-            scaled = _leading(raw / np.where(variances > 0, np.sqrt(variances), 1), n_clusters)
-            standardised = adjusted_rand(by_kmeans, _kmeans(scaled, n_clusters, rng))
         flat = _flat_figures(structure, labels[sample], rng)
-        by_flats = flat["flats"] >= SAME_AGREEMENT and flat["share"] is not None and flat["share"] >= FLAT_SHARE
-        whole = _some(x, sample) if by_flats and len(sample) > len(few) else raw
+        crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng))
+        by_flats = flat["flats"] >= SAME_AGREEMENT and (flat["share"] or 0.0) >= FLAT_SHARE
+        # A full search takes as long as that for the rows, and nothing depends on it if neighbours show enough.
+        full = by_flats and not are_separate(**crossings)
         return Evidence(
             **known,
             **flat,
             **_graph_figures(near, own, by_points, n_clusters),
-            shuffled_gain=_shuffled_gain(whole, n_clusters, rng, full=by_flats),
-            **_crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng)),
-            kmeans=adjusted_rand(by_kmeans, own),
+            **crossings,
+            shuffled_gain=_shuffled_gain(_some(x, sample) if full else raw, n_clusters, rng, full=full),
+            **_kmeans_figures(rows, own, raw if known["top_column"] >= TOP_COLUMN else None, n_clusters, rng),
             points=adjusted_rand(by_points[n_clusters], own),
-            standardised=standardised,
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
         )
 
@@ -196,6 +199,19 @@ def _leading(raw: Floats, n_clusters: int) -> Floats:
 def _kmeans(rows: Floats, n_clusters: int, rng: np.random.RandomState) -> Labels:
     runs = kmeans(rows, n_clusters, n_starts=VERDICT_STARTS, rng=rng, max_iter=30)
     return runs.labels[runs.best]
+
+
+def _kmeans_figures(
+    rows: Floats, own: Labels, raw: Floats | None, k: int, rng: np.random.RandomState
+) -> dict[str, Any]:
+    """Agreement of k-means with the clusters (n,), and with itself on standardised columns of `raw` (n, p)."""
+    labels = _kmeans(rows, k, rng)
+    standardised = None
+    if raw is not None:
+        scales = raw.std(axis=0)
+        scaled = _leading(raw / np.where(scales > 0, scales, 1), k)
+        standardised = adjusted_rand(labels, _kmeans(scaled, k, rng))
+    return {"kmeans": adjusted_rand(labels, own), "standardised": standardised}
 
 
 def _neighbors(rows: Floats) -> Indices:
@@ -281,7 +297,6 @@ def _flat_figures(structure: Structure, own: Labels, rng: np.random.RandomState)
         "more": _difference(code, more),
         "more_count": None if more is None else len(more.cells),
         "fewer": _difference(by_count.get(k - 1), code),
-        "dims": tuple(cell.dim for cell in code.cells if cell),
     }
 
 
@@ -313,11 +328,17 @@ def _difference(longer: Code | None, shorter: Code | None) -> Difference | None:
 
 
 def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floats:
-    """Crossings (n,) of K clusters, by k-means or spectral clustering, after each column of rows (n, p) is shuffled."""
-    mixed = _leading(_shuffled(raw, rng), k)
-    near = _neighbors(mixed)
-    found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
-    return _crossings(near, max(found, key=lambda labels: _modularity(near, labels, k)))
+    """Crossings (n,) of K clusters after each column of rows (n, p) is shuffled, in the draw that has the fewest.
+
+    The clusters are those of k-means or of spectral clustering.
+    """
+    drawn = []
+    for _ in range(VERDICT_SHUFFLES):
+        mixed = _leading(_shuffled(raw, rng), k)
+        near = _neighbors(mixed)
+        found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
+        drawn.append(_crossings(near, max(found, key=lambda labels: _modularity(near, labels, k))))
+    return min(drawn, key=lambda each: float(each.mean()))
 
 
 def _shuffled_gain(raw: Floats, k: int, rng: np.random.RandomState, *, full: bool) -> Difference | None:

@@ -56,10 +56,11 @@ N_COMPARED = 4
 
 # --- Evidence for the verdict (evidence.py) ---
 # Rows, at least this many for each cluster; columns, of wider rows evenly spaced ones; fewest and most principal
-# columns; neighbours; starts.
+# columns; neighbours; starts; draws of shuffled columns, of which neighbours are compared.
 VERDICT_ROWS = 1000
 VERDICT_ROWS_PER_CLUSTER = 50
 VERDICT_RAW_COLUMNS = 5000
 VERDICT_COLUMNS = (20, 80)
 VERDICT_NEIGHBORS = 10
 VERDICT_STARTS = 5
+VERDICT_SHUFFLES = 3

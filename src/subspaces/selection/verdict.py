@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from subspaces._core.plain import plain
-from subspaces.selection.evidence import Difference, Evidence
+from subspaces.selection.evidence import Difference, Evidence, are_separate
 from subspaces.selection.structure import BLOBS as ROUND
 from subspaces.selection.structure import FLAT as STRAIGHT
 from subspaces.selection.thresholds import FLAT_SHARE, N_ERRORS, SURE_AGREEMENT
@@ -111,9 +111,10 @@ def verdict_of(saved: Mapping[str, Any]) -> Verdict:
 
 
 def evidence_of(saved: Mapping[str, Any]) -> Evidence:
-    """The evidence of a saved verdict."""
-    figures = {name: Difference(**each) if isinstance(each, Mapping) else each for name, each in saved.items()}
-    return Evidence(**figures | {"dims": tuple(saved["dims"])})
+    """The evidence of a saved verdict; other versions may have measured other figures."""
+    found: dict[str, Any] = {field.name: saved.get(field.name) for field in fields(Evidence)}
+    found |= {name: Difference(**each) for name, each in found.items() if isinstance(each, Mapping)}
+    return Evidence(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +174,7 @@ def _gain_beyond_shuffled(e: Evidence) -> Difference | None:
 
 
 def _is_separate(e: Evidence) -> bool:
-    """Whether clearly fewer nearest neighbours are in another cluster than for shuffled columns."""
-    if e.separation is None or e.crossing is None or e.shuffled_crossing is None:
-        return False
-    return e.separation.is_clear and e.crossing <= SHUFFLED_SHARE * e.shuffled_crossing
+    return are_separate(e.crossing, e.shuffled_crossing, e.separation)
 
 
 def is_described(e: Evidence) -> bool:
@@ -250,7 +248,7 @@ def _not_flat(e: Evidence) -> Objection | None:
         return Objection("Whether another number of flats describes the rows better was not tested.")
     if e.share < FLAT_SHARE:
         return Objection(f"{e.n_clusters} flats describe the rows, but another number of flats describes them better.")
-    return None if is_described(e) else Objection("Flats describe shuffled columns about as well.")
+    return None
 
 
 def _not_round(e: Evidence) -> Objection | None:
