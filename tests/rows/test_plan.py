@@ -45,6 +45,16 @@ class TestPlan:
         dense = FLS.paper(3, subspace_dim=3).plan(10**9, 80)
         assert dense.seconds == pytest.approx(1.5 * FLS.plan(10**9, 80).seconds, rel=0.1)
 
+    def test_a_device_of_torch(self, monkeypatch):
+        pytest.importorskip("torch")
+        monkeypatch.setattr(plan, "DEVICE_TRIALS", 2)
+        found = FLS.plan(10**7, 80, device="cpu")
+        assert "all, on cpu" in str(found)
+        assert [each.name for each in found.passes] == [each.name for each in FLS.plan(10**7, 80).passes]
+        assert all(each.seconds > 0 for each in found.passes)
+        with pytest.raises(ValueError, match="cannot be used here"):
+            FLS.plan(10**7, 80, device="nowhere")
+
     def test_a_memory_limit_makes_blocks_smaller(self):
         assert FLS.plan(10**8, 80, memory_limit="100MB").block_rows < FLS.plan(10**8, 80).block_rows
         assert FLS.plan(10**8, 80, memory_limit="100MB").peak_bytes < FLS.plan(10**8, 80).peak_bytes

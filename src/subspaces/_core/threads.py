@@ -22,6 +22,10 @@ FEW_ENTRIES = 20_000
 # Threads that are kept, for all fits of the process. Speed only.
 MOST_THREADS = max(8, 2 * (os.cpu_count() or 1))
 
+# Threads of `mapped`, whose work is partly Python: more wait for the interpreter. benchmarks/speed/gpu.py, 16 cores.
+# Speed only.
+MOST_MAPPED = 4
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -165,12 +169,12 @@ def threads_for(n_entries: int) -> AbstractContextManager[None]:
     return one_thread() if n_entries <= FEW_ENTRIES else nullcontext()
 
 
-def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> None:
+def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T], *, most: int | None = None) -> None:
     """Call a function on each of `items`, in as many Python threads as BLAS uses, with one BLAS thread each.
 
-    Every thread calls `make()` to get its own function, which may reuse arrays. Results do not depend on the number of
-    threads. Inside `one_thread`, one thread is used. The calling thread works too, so that progress does not depend on
-    threads of the pool being free.
+    There are at most `most` threads, if given. Every thread calls `make()` to get its own function, which may reuse
+    arrays. Results do not depend on the number of threads. Inside `one_thread`, one thread is used. The calling thread
+    works too, so that progress does not depend on threads of the pool being free.
     """
     queue: SimpleQueue[T] = SimpleQueue()
     for item in items:
@@ -188,7 +192,7 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T]) -> N
                     function = make()
                 function(item)
 
-    n_helpers = min(n_threads(), queue.qsize()) - 1
+    n_helpers = min(n_threads(), queue.qsize(), most or queue.qsize()) - 1
     helpers: list[Future[None]] = []
     with one_thread(), _emptied_on_error(queue):
         try:
@@ -267,7 +271,7 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
     def work(number: int) -> None:
         results[number] = function(todo[number])
 
-    in_threads(lambda: work, range(len(todo)))
+    in_threads(lambda: work, range(len(todo)), most=MOST_MAPPED)
     return results
 
 

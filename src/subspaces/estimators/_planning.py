@@ -12,8 +12,8 @@ from subspaces.selection.choosing import landmark_count
 from subspaces.selection.thresholds import DIMS, N_NEAREST
 
 
-def plan_of(model: Any, n_rows: int, n_columns: int, *, max_columns: int | None, **machine: Any) -> Plan:
-    """What `model.fit` would do with rows (n, p) that are projected on `max_columns` directions."""
+def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
+    """What `model.fit` would do with rows (n, p)."""
     for name in ("n_landmarks", "subspace_dim", "n_draws", "n_nearest"):
         value = getattr(model, name)
         if not is_auto(value) and not (value is None and name == "n_nearest"):
@@ -27,7 +27,7 @@ def plan_of(model: Any, n_rows: int, n_columns: int, *, max_columns: int | None,
         n_landmarks=n_landmarks,
         subspace_dim=max(DIMS) if is_auto(model.subspace_dim) else int(model.subspace_dim),
         usual_dim=DIMS[len(DIMS) // 2] if is_auto(model.subspace_dim) else None,
-        max_columns=max_columns,
+        max_columns=model._row_options().max_columns,
         n_nearest=N_NEAREST if is_auto(model.n_nearest) else model.n_nearest,
         n_draws=1 if is_auto(model.n_draws) else int(model.n_draws),
         **machine,

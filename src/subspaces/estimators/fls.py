@@ -379,14 +379,21 @@ class FLS(JudgedMixin, ShareClusterer):
         return open_new_rows(self, X).map(self._model.outlier_scores)
 
     @planned
-    def plan(self, n_rows: int, n_columns: int, *, dtype: Any = np.float32, memory_limit: int | str = "1GB") -> Plan:
+    def plan(
+        self,
+        n_rows: int,
+        n_columns: int,
+        *,
+        dtype: Any = np.float32,
+        memory_limit: int | str = "1GB",
+        device: str | None = None,
+    ) -> Plan:
         """What `fit` would do with this many rows, how much memory it takes and about how long on this machine.
 
-        Print it. `FLS.plan(10**9, 80)` plans with default parameters, `FLS(10, n_landmarks=500).plan(10**9, 80)` with
-        others. If the dimension is searched, memory is that of the largest that is tried and time that of a middle one.
+        Print it. `FLS(10, n_landmarks=500).plan(10**9, 80)` plans with these parameters, `FLS.plan` with defaults,
+        `device="cuda"` for rows on a GPU. Memory is that of the largest dimension that is tried, time of a middle one.
         """
-        columns = self._row_options().max_columns
-        return plan_of(self, n_rows, n_columns, max_columns=columns, dtype=dtype, memory_limit=memory_limit)
+        return plan_of(self, n_rows, n_columns, dtype=dtype, memory_limit=memory_limit, device=device)
 
     def _check_parameters(self, x: Array) -> None:
         """Raise if the parameters do not suit rows of the shape and dtype of `x`."""
@@ -417,21 +424,20 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     feed : Feed
         All rows, for sums over blocks; `feed.rng` is the generator of all draws.
     """
-    rng = feed.rng
     preparation = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
     rows = preparation.shaped(prepared.rows)
     # 1, 2. Landmark points (spectral/landmarks.py) and a local best-fit flat at each (flats/neighborhoods.py).
     progress.stage("flats at landmarks", f"fitting flats at {landmarks.count:,} landmarks")
-    features = landmarks.features(rng).fit(rows)
+    features = landmarks.features(feed.rng).fit(rows)
     # 3. psi (n, D), exp(-dist^2 / sigma^2) to the flats, or weights of the nearest flats (features/psi.py).
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
     psi = compute_psi(features, rows)
     # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
     spectrum = leading_vectors(psi, max(setting.cut.n_vectors), feed=feed, prepare=preparation)
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
-    found = replace(cut(psi, spectrum, rows, setting.cut, rng), unit=landmarks.flats.unit)
+    found = replace(cut(psi, spectrum, rows, setting.cut, feed.rng), unit=landmarks.flats.unit)
     # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).
-    return prefer_whole_flats(found, prepared, setting.flat_sample, rng) if setting.whole_flats else found
+    return prefer_whole_flats(found, prepared, setting.flat_sample, feed.rng) if setting.whole_flats else found
 
 
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:

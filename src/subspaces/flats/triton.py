@@ -8,6 +8,7 @@ numbers; three of their four products give nearly single precision.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import triton
@@ -21,6 +22,8 @@ GROUP, FEW_ROWS = 32, 4
 MOST_NEAREST = 32
 # Columns start at multiples of this, for wide loads.
 ALIGNMENT = 128
+# A kernel is compiled when it is first used: by one thread, not by several at once.
+LAUNCHING = Lock()
 # Columns are multiplied in two parts, the first of at most this many: both are powers of two.
 FIRST_COLUMNS = 64
 
@@ -83,10 +86,10 @@ def _distances(
     tl.store(minima + row[:, None] * (stride // group) + place_of, least, mask=row[:, None] < n)
 
 
-@triton.jit(do_not_specialize=["n", "count"])  # type: ignore[untyped-decorator]
+@triton.jit(do_not_specialize=["n", "count", "few"])  # type: ignore[untyped-decorator]
 def _few_smallest(
-    table, minima, values, index, n, count, stride,
-    few: tl.constexpr, few_in: tl.constexpr, groups_in: tl.constexpr, group: tl.constexpr, rows_in: tl.constexpr,
+    table, minima, values, index, n, count, stride, few,
+    few_in: tl.constexpr, groups_in: tl.constexpr, group: tl.constexpr, rows_in: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * rows_in + tl.arange(0, rows_in)
     own = tl.arange(0, groups_in)
@@ -95,7 +98,7 @@ def _few_smallest(
     # The few smallest entries lie in the groups with the few smallest minima; ties go to the lower index.
     place = tl.arange(0, few_in)
     chosen = tl.zeros((rows_in, few_in), tl.int32) + groups_in
-    for j in tl.static_range(few):
+    for j in range(few):
         smallest, where = tl.min(least, 1, return_indices=True)
         found = tl.where(smallest < float("inf"), where, groups_in)
         chosen = tl.where(place == j, found[:, None], chosen)
@@ -104,7 +107,7 @@ def _few_smallest(
     flat = tl.reshape(flat, (rows_in, few_in * group))
     inside = (row[:, None] < n) & (flat < count)
     entries = tl.load(table + row[:, None] * stride + flat, mask=inside, other=float("inf"))
-    for j in tl.static_range(few):
+    for j in range(few):
         smallest = tl.min(entries, 1)
         # Rows that are not finite have no smallest entry; an index beyond the last would crash what follows.
         where = tl.minimum(tl.min(tl.where(entries == smallest[:, None], flat, 2147483647), 1), count - 1)
@@ -151,10 +154,11 @@ class SplitFlats:
             return found.values, found.indices
         values = rows.new_empty((len(rows), few))
         index = rows.new_empty((len(rows), few), dtype=torch.int64)
-        with torch.cuda.device(rows.device):
+        with LAUNCHING, torch.cuda.device(rows.device):
             _few_smallest[(triton.cdiv(len(rows), FEW_ROWS),)](
                 table, minima, values, index, len(rows), self.count, self.stride,
-                few, triton.next_power_of_2(few), triton.next_power_of_2(self.stride // GROUP), GROUP, FEW_ROWS,
+                few, max(8, triton.next_power_of_2(few)), max(64, triton.next_power_of_2(self.stride // GROUP)),
+                GROUP, FEW_ROWS,
                 num_warps=1,
             )  # fmt: skip
         return values, index
@@ -169,7 +173,7 @@ class SplitFlats:
         first = min(FIRST_COLUMNS, max(16, triton.next_power_of_2(p)))
         rest = max(16, triton.next_power_of_2(p - first)) if p > first else 0
         grid = (triton.cdiv(self.stride, FLAT_TILE), triton.cdiv(n, ROW_TILE))
-        with torch.cuda.device(rows.device):
+        with LAUNCHING, torch.cuda.device(rows.device):
             _distances[grid](
                 rows, self.high, self.low, self.offsets, out, minima,
                 n, self.stride, p, self.dim, int(self.affine),

@@ -10,19 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from subspaces._core.arrays import Array, largest_entry, to_device, to_host
 from subspaces._core.threads import n_threads
 from subspaces._core.validation import check_integer
 from subspaces._core.words import duration
 from subspaces.features.psi import MANY_LANDMARKS
+from subspaces.flats.device import DeviceFlats
 from subspaces.flats.distances import nearest
 from subspaces.flats.flats import Flats
 from subspaces.rows.checks import block_dtype
 from subspaces.rows.memory import BLOCK_BYTES, BLOCK_SHARE, parse_bytes
+from subspaces.rows.moments import block_sums
 from subspaces.rows.sample import check_sample, direction_bytes, sample_rows, sums_products
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
 
-# Rows on which the speed of this machine is measured, and the shortest measurement.
+# Rows on which the speed of this machine is measured, how many times as many on a device, and the shortest measurement.
 TRIAL_ROWS = 2048
+DEVICE_TRIALS = 128
 TRIAL_SECONDS = 0.1
 # Decisions take about as long as this many passes over the sample, and a time that does not depend on landmarks: a
 # constant, for each row, for each entry, and at most. benchmarks/speed/cpu.py compares plans with fits.
@@ -57,6 +61,7 @@ class Plan:
     memory: dict[str, int]  # bytes, of everything that is in memory at the same time
     passes: tuple[Pass, ...]
     n_threads: int
+    device: str | None = None  # on which blocks are processed; None for the host
 
     @property
     def peak_bytes(self) -> int:
@@ -79,6 +84,7 @@ class Plan:
         for each in self.passes:
             lines.append(f"{each.name:34}{each.rows:>20,}{each.blocks:>14,}{duration(each.seconds):>13}")
         threads = "1 thread" if self.n_threads == 1 else f"{self.n_threads} threads"
+        threads = threads if self.device is None else self.device
         lines += [
             f"{'all, on ' + threads:68}{duration(self.seconds):>13}",
             "",
@@ -100,10 +106,12 @@ def make_plan(
     n_draws: int,
     dtype: Any = np.float32,
     memory_limit: int | str = "1GB",
+    device: str | None = None,
 ) -> Plan:
     """The plan of a fit of `n_rows` rows with these settings.
 
-    The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`.
+    The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`. With
+    `device`, it is that of rows on a device of torch, such as "cuda".
     """
     n = check_integer("n_rows", n_rows, low=1)
     p = check_integer("n_columns", n_columns, low=2)
@@ -119,8 +127,11 @@ def make_plan(
     block_rows = max(1, min(BLOCK_BYTES, limit // BLOCK_SHARE) // (p * kind.itemsize))
     blocks = -(-n // block_rows)
     timed = dim if usual_dim is None else min(dim, usual_dim)
-    row_seconds = seconds_per_row(width, count, timed, kind)
-    reading = row_seconds * p / max(1, count * (timed + 1))
+    if device is None:
+        row_seconds = seconds_per_row(width, count, timed, kind)
+        reading = row_seconds * p / max(1, count * (timed + 1))
+    else:
+        row_seconds, reading = device_seconds_per_row((p, width), count, timed, kind, device)
     deciding = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
     deciding = min(deciding, MOST_DECISION_SECONDS) + SAMPLE_PASSES * sample * row_seconds
     passes = [Pass("decide on the sample", sample, 1, deciding)]
@@ -139,7 +150,7 @@ def make_plan(
         "principal directions": direction_bytes(sample, p) if width < p else 0,
         "labels": 4 * n,
     }
-    return Plan(n, p, count, dim, timed, sample, block_rows, held, tuple(passes), n_threads())
+    return Plan(n, p, count, dim, timed, sample, block_rows, held, tuple(passes), n_threads(), device)
 
 
 def _product_entries(n_rows: int, n_landmarks: int, n_nearest: int | None) -> int:
@@ -154,16 +165,41 @@ def _product_bytes(n_columns: int, limit: int) -> int:
 
 def seconds_per_row(n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any]) -> float:
     """Seconds per row to find its nearest flats on this machine, measured on a few thousand rows."""
+    rows, flats = _trial(TRIAL_ROWS, n_columns, n_landmarks, dim, dtype)
+    return _seconds(lambda: nearest(rows, flats, 5)) / len(rows)
+
+
+def device_seconds_per_row(
+    n_columns: tuple[int, int], n_landmarks: int, dim: int, dtype: np.dtype[Any], device: str
+) -> tuple[float, float]:
+    """The same on a device, and seconds per row to read it once, from `n_columns` before and after projection."""
+    rows, flats = _trial(TRIAL_ROWS, n_columns[1], n_landmarks, dim, dtype)
+    found, wide = DeviceFlats(flats), np.zeros((TRIAL_ROWS, n_columns[0]), dtype)
+    # Enough rows to keep a device busy.
+    moved, read = (to_device(np.tile(each, (DEVICE_TRIALS, 1)), device) for each in (rows, wide))
+    origin = np.zeros(n_columns[0])
+    # A copy to the host waits for the device.
+    near = _seconds(lambda: to_host(found.nearest(moved, 5)[0][:1, :]))
+    products = sums_products(n_columns[0], np.inf)
+    once = _seconds(lambda: (largest_entry(read), to_host(block_sums(read, origin, products=products)[1])))
+    return near / len(moved), once / len(read)
+
+
+def _trial(n_rows: int, n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any]) -> tuple[Array, Flats]:
+    """Random rows and flats."""
     rng = np.random.RandomState(0)
-    flats = Flats(
-        np.zeros((n_landmarks, n_columns), dtype), rng.standard_normal((n_landmarks, n_columns, dim)).astype(dtype)
-    )
-    rows = rng.standard_normal((TRIAL_ROWS, n_columns)).astype(dtype)
-    nearest(rows, flats, 5)
+    bases = rng.standard_normal((n_landmarks, n_columns, dim)).astype(dtype)
+    flats = Flats(np.zeros((n_landmarks, n_columns), dtype), bases)
+    return rng.standard_normal((n_rows, n_columns)).astype(dtype), flats
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    """Seconds that one call takes after the first."""
+    work()
     start, done = time.perf_counter(), 0
     while time.perf_counter() - start < TRIAL_SECONDS:
-        nearest(rows, flats, 5)
-        done += len(rows)
+        work()
+        done += 1
     return (time.perf_counter() - start) / done
 
 
