@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from subspaces._core.arrays import Array, Labels, inverse, unit_rows, with_fixed_signs
+from subspaces._core.eigen import largest_eigenpairs
 from subspaces._core.numbering import numbered
 from subspaces._core.threads import one_thread
 from subspaces.spectral.joins import join_by_modularity, join_by_strength, part_graphs
@@ -99,7 +99,7 @@ def spectral_vectors(affinity: csr_matrix, count: int, *, tie: float = GRAPH_TIE
 
     with one_thread():
         if n <= max(DENSE_NODES, 4 * count):
-            vectors = scipy.linalg.eigh(multiply(np.eye(n)), subset_by_index=[max(0, n - count), n - 1])[1]
+            vectors = largest_eigenpairs(multiply(np.eye(n)), count)[1]
         else:
             operator = LinearOperator((n, n), matvec=multiply, matmat=multiply, dtype=np.float64)
             try:
