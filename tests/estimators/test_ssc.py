@@ -114,15 +114,52 @@ def test_easy_planes_in_any_order(solver, seed):
         assert clustering_accuracy(y[index], SSC(4, solver=solver, random_state=0).fit(X[index]).labels_) == 1
 
 
+@pytest.mark.parametrize("seed", [6, 31, 37, 55])
+def test_planes_are_not_cut_to_keep_others_together(seed):
+    """Rows of a plane make a ring in the graph: eigenvectors alone take a part of one for a cluster."""
+    X, y = orthogonal_planes(seed, n_planes=3, n_rows=60)
+    assert clustering_accuracy(y, SSC(3, random_state=0).fit(X).labels_) == 1
+
+
+AWAY = np.array([1, -1, 1, 1, -1, 1])
+
+
+@pytest.mark.parametrize("solver", ["admm", "elastic_net", "omp"])
 @pytest.mark.parametrize("estimator", [SSC, SSSC])
-def test_an_offset_of_the_measurement_does_not_matter(estimator):
-    X, y = make_subspaces((2, 2), 6, points_per_subspace=80, noise=0.01, outliers=0, random_state=0)
-    moved = X + 10 * X.std() * np.array([1, -1, 1, 1, -1, 1])
-    still, model = estimator(2, random_state=0).fit(X), estimator(2, random_state=0).fit(moved)
-    assert (still.affine_, model.affine_) == (False, True)
-    assert (still.normalize_, model.normalize_) == (True, False)
+@pytest.mark.parametrize("seed", [0, 3])
+def test_an_offset_of_the_measurement_does_not_matter(estimator, solver, seed):
+    """Planes that meet in one point: it is subtracted."""
+    X, y = orthogonal_planes(seed, n_planes=3, n_rows=60, noise=1e-2)
+    for width in (0, 10, 1000):
+        moved = X + width * X.std() * AWAY
+        model = estimator(3, solver=solver, random_state=0).fit(moved)
+        assert (model.affine_, model.normalize_) == (False, True)
+        assert clustering_accuracy(y, model.labels_) > 0.98
+        assert clustering_accuracy(y, model.predict(moved)) > 0.98
+
+
+@pytest.mark.parametrize("solver", ["admm", "elastic_net", "omp"])
+@pytest.mark.parametrize("estimator", [SSC, SSSC])
+def test_flats_that_do_not_meet_in_one_point(estimator, solver):
+    X, y = make_motions(2, random_state=0)
+    model = estimator(2, solver=solver, random_state=0).fit(X)
+    assert (model.affine_, model.normalize_) == (True, False)
     assert clustering_accuracy(y, model.labels_) > 0.97
-    assert clustering_accuracy(y, model.predict(moved)) > 0.95
+
+
+def test_flats_about_the_mean_are_flats_of_the_rows():
+    X, _ = orthogonal_planes(0, n_planes=3, n_rows=60, noise=0)
+    # The mean of the rows is where the planes meet.
+    moved = np.concatenate([X, -X]) + 100 * AWAY
+    model = SSC(3, subspace_dim=2, random_state=0).fit(moved)
+    assert not model.affine_
+    np.testing.assert_allclose(squared_distances(moved, model.cluster_bases_).min(axis=1), 0, atol=1e-6)
+
+
+def test_what_was_asked_for_is_done():
+    X = orthogonal_planes(0, n_planes=3, n_rows=30)[0] + 100 * AWAY
+    for affine in (True, False):
+        assert SSC(3, affine=affine, random_state=0).fit(X).affine_ is affine
 
 
 def test_unfinished_codes_warn(planes):

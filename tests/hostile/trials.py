@@ -5,10 +5,12 @@ exception for one that is not an error of the user.
 """
 
 import contextlib
+import inspect
 import io
 import json
 import os
 import struct
+import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ import values
 import subspaces
 from subspaces import cli, inputs, load, open_rows
 from subspaces._core.errors import UserError
+from subspaces.rows import feed
 from subspaces.saving import ESTIMATORS
 from subspaces.saving.file import FORMAT
 
@@ -59,6 +62,9 @@ def check_fitted(model, x):
         require(found.shape[0] == count and np.isfinite(found).all(), f"transform gives {found.shape}, not finite")
     if model._code is not None:
         require(not np.isnan(model.score(x)), "score is not a number")
+    for name, value in vars(model).items():
+        if name.endswith("_") and isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind == "f":
+            require(not np.isnan(value).any(), f"{name} holds NaN")
     require(len(repr(model)) < 10_000, "repr is long")
 
 
@@ -141,7 +147,7 @@ def file(seed, folder):
     with quiet():
         try:
             if rng.random() < 0.5:
-                table = inputs.read_table(path)
+                table = inputs.read_table(path, memory_limit="64MB")
                 require(len(table.rows) == table.n_rows, "read_table has lost rows")
             else:
                 found = [np.asarray(block) for block in open_rows(path, memory_limit="64MB", block_rows=7).blocks()]
@@ -247,12 +253,19 @@ def model(seed, folder):
     return "answered"
 
 
-LINES = ["fit rows.csv -k 2 --method kasp --out out", "fit rows.npy -k 2 --method kflats --out out --seed 1"]
-LINES += ["fit rows.csv -k 2 --method ssc --out out --no-report", "choose rows.csv -k 2 --method kasp", "info rows.npy"]
-LINES += [
-    "predict model.subspaces rows.csv --out out",
+LINES = [
+    "fit rows.csv -k 2 --method kasp --out out",
+    "fit rows.npy -k 2 --method kflats --out out --seed 1",
+    "fit rows.csv -k 2 --method ssc --out out --no-report",
+    "fit rows.csv -k 2 --method kasp --out labels.csv",
+    "fit rows.csv -k 2 --method kasp --out run --force",
+    "choose rows.csv --max-clusters 3 --repeats 2",
+    "info",
+    "predict model.subspaces rows.csv",
+    "predict model.subspaces rows.npy --out out.csv",
+    "predict run rows.csv --out out.npy",
     "compare rows.csv -k 2 --methods kasp,kflats --out out",
-    "report run",
+    "report run --out again.html",
 ]
 WORDS = [
     "--out",
@@ -260,13 +273,11 @@ WORDS = [
     "--columns",
     "--truth",
     "--names",
-    "--memory",
+    "--memory-limit",
     "--pca",
     "--config",
     "--force",
     "--missing",
-]
-WORDS += [
     "--standardise",
     "--quiet",
     "--json",
@@ -274,13 +285,12 @@ WORDS += [
     "--help",
     "missing.csv",
     "rows.csv",
+    "rows.npy",
     ".",
     "2",
     "0",
     "-1",
     "auto",
-]
-WORDS += [
     "1e400",
     "kasp",
     "kflats",
@@ -288,21 +298,42 @@ WORDS += [
     "c0",
     "99",
     "64MB",
-    "",
-    "é\n",
     "model.subspaces",
     "/dev/zero",
     "pipe",
     "run",
+    "run/run.json",
+    "out",
+    "--seed",
+    "--jobs",
+    "--drop",
+    "--key",
 ]
+WORDS += ["", "\u00e9\n"]
+# What a finished run consists of; a report is not always written.
+WHOLE = {"labels.csv", "labels.npy", "model.subspaces", "run.json"}
+
+
+@cache
+def _finished_run():
+    """The files of a run, and what its data was."""
+    with tempfile.TemporaryDirectory() as place:
+        rows = Path(place) / "rows.csv"
+        _write(rows, np.random.default_rng(0).standard_normal((20, 3)))
+        with quiet(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            cli.main(["fit", str(rows), "-k", "2", "--method", "kasp", "--out", f"{place}/run", "--no-report"])
+        return {path.name: path.read_bytes() for path in Path(place, "run").iterdir()}
 
 
 def command(seed, folder):
-    """A command line of random words, in a folder with some rows."""
+    """A command line of random words, in a folder with some rows, a model and a run."""
     rng = np.random.default_rng(seed)
     for suffix in ("csv", "npy"):
         _write(folder / f"rows.{suffix}", rng.standard_normal((20, 3)))
     (folder / "model.subspaces").write_bytes(_fixture("KASP.subspaces"))
+    (folder / "run").mkdir()
+    for name, content in _finished_run().items():
+        (folder / "run" / name).write_bytes(content)
     os.mkfifo(folder / "pipe")
     words = LINES[rng.integers(len(LINES))].split()
     for _ in range(int(rng.integers(4))):
@@ -314,7 +345,7 @@ def command(seed, folder):
             words[place : place + 1] = [word]
         else:
             del words[place : place + 1]
-    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    before = contents(folder)
     here = Path.cwd()
     out, err = io.StringIO(), io.StringIO()
     try:
@@ -326,9 +357,103 @@ def command(seed, folder):
     case = f"{words}: {code}: {err.getvalue()}"
     require(code in (0, 2), case)
     require(code == 0 or err.getvalue().count("\n") == 1, case)
-    require(all(path.read_bytes() == content for path, content in before.items()), f"{case}: a file has changed")
-    require(not [each for each in folder.iterdir() if each.name.startswith(".")], f"{case}: something is left over")
+    check_files(folder, before, f"{case}: ", done=code == 0, force="--force" in words)
     return "answered" if code == 0 else "refused"
 
 
-KINDS = {"estimator": estimator, "file": file, "model": model, "command": command}
+def contents(folder):
+    """All regular files below a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def check_files(folder, before, case, *, done, force):
+    """Nothing is lost, half written or left over: `before` is what was there, `done` whether the command succeeded."""
+    after = contents(folder)
+    for path, content in before.items():
+        allowed = done and force and path.parent.name == "run"
+        require(path in after or allowed, f"{case}{path.name} is lost")
+        require(allowed or after[path] == content, f"{case}{path.name} has changed")
+    left = [each for each in folder.rglob("*") if each.name.startswith(".") or ".kept-" in each.name]
+    require(not left, f"{case}{left} is left over")
+    new = {path for path in after if path not in before or after[path] != before[path]}
+    require(done or not new, f"{case}it was refused and has written {sorted(path.name for path in new)}")
+    for made in {path.parent for path in new if path.name == "run.json"}:
+        require({path.name for path in made.iterdir()} >= WHOLE, f"{case}{made.name} is not whole")
+    for path in new:
+        if path.suffix == ".npy":
+            # A command may read the rows several times.
+            labels = np.load(path)
+            check_labels(labels, -(-len(labels) // 20) * 20, f"{case}{path.name}")
+        elif path.suffix == ".csv" and path.name != "comparison.csv":
+            require(len(path.read_text().splitlines()) % 20 == 1, f"{case}{path.name} is not whole")
+        elif path.suffix == ".subspaces":
+            load(path)
+        elif path.suffix == ".html":
+            require(path.read_text().rstrip().endswith("</html>"), f"{case}{path.name} is not whole")
+        elif path.suffix == ".json":
+            json.loads(path.read_text())
+
+
+@contextlib.contextmanager
+def many_rows(count):
+    """Fits hold at most this many rows in memory, so that others are read in blocks."""
+    usual, feed.FIT_ROWS = feed.FIT_ROWS, count
+    try:
+        yield
+    finally:
+        feed.FIT_ROWS = usual
+
+
+def _source(rng, x, folder):
+    """Rows in memory, in a file, in blocks with a checkpoint and a file of labels, as a table or as a sparse matrix."""
+    kind = rng.integers(6)
+    if kind == 0:
+        return x
+    if kind == 1:
+        import pandas
+
+        return pandas.DataFrame(x, columns=[f"c{i}" for i in range(x.shape[1])])
+    if kind == 2:
+        import scipy.sparse
+
+        return scipy.sparse.csr_array(x.astype(np.float64))
+    path = folder / ("rows.npy" if kind < 5 else "rows.parquet")
+    _write(path, x)
+    if kind == 3:
+        return path
+    places = {"labels": folder / "labels.npy", "checkpoint": folder / "checkpoint"} if rng.random() < 0.5 else {}
+    return open_rows(path, memory_limit="64MB", block_rows=int(rng.choice([7, 20, 1000])), **places)
+
+
+def fit(seed, folder):
+    """A fit of difficult rows from any source with parameters that are allowed; what is written is whole."""
+    rng = np.random.default_rng(seed)
+    cls = getattr(subspaces, NAMES[rng.integers(len(NAMES))])
+    shape = (int(rng.choice([12, 30, 90])), int(rng.choice([2, 3, 8, 30])))
+    with np.errstate(all="ignore"):
+        x = np.asarray(values.numbers(rng, shape), np.float32 if rng.random() < 0.3 else np.float64)
+    known = {name: values.KNOWN[name] for name in inspect.signature(cls).parameters if name in values.KNOWN}
+    chosen = {name: pool[rng.integers(len(pool))] for name, pool in known.items() if rng.random() < 0.1}
+    chosen["n_clusters"] = int(rng.integers(1, 5))
+    with quiet(), many_rows(int(rng.choice([20, 100_000]))):
+        try:
+            source = _source(rng, x, folder)
+            model = cls(**chosen, random_state=0).fit(source)
+        except UserError:
+            return "refused"
+        # What was fitted can be used.
+        check_fitted(model, x)
+        labels = np.asarray(model.labels_)
+        check_labels(labels, len(x), "labels_")
+        if (folder / "labels.npy").exists():
+            require((np.load(folder / "labels.npy") == labels).all(), "the file of labels holds others")
+            again = cls(**chosen, random_state=0).fit(source)
+            require((np.asarray(again.labels_) == labels).all(), "a finished run that is resumed has other labels")
+    left = [each.name for each in folder.rglob("*") if "partial" in each.name or each.name.startswith(".")]
+    require(not left, f"{left} is left over")
+    return "answered"
+
+
+KINDS = {"estimator": estimator, "file": file, "model": model, "command": command, "fit": fit}
+# Megabytes that a trial may take besides what its process holds when it begins: the memory limit and 300 more.
+MEMORY = {"estimator": 300, "file": 64 + 300, "model": 64 + 300, "command": 300, "fit": 64 + 300}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import with_fixed_signs
 from subspaces._core.blocks import row_blocks
+from subspaces._core.eigen import largest_eigenpairs
 from subspaces._core.threads import one_thread
 
 # Rows that take more are read in blocks of columns. Changes results within rounding.
@@ -66,9 +66,8 @@ def scatter(x: NDArray[Any], mean: NDArray[Any]) -> NDArray[np.float64]:
 
 def _top_eigenvectors(symmetric: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Eigenvectors (m, count) of the largest eigenvalues, largest first."""
-    size = len(symmetric)
     with one_thread():
-        _, vectors = scipy.linalg.eigh(symmetric, subset_by_index=[size - count, size - 1])
+        _, vectors = largest_eigenpairs(symmetric, count)
     return np.ascontiguousarray(vectors[:, ::-1])
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core import progress
-from subspaces._core.arrays import Array, Labels, namespace, to_host
+from subspaces._core.arrays import Array, Labels, follow, namespace, to_host
 from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_directions
 from subspaces._core.validation import check_n_clusters, check_option, check_positive, check_power, is_auto
@@ -30,8 +30,8 @@ from subspaces.self_expression import (
     affinity,
     self_codes,
 )
-from subspaces.self_expression.thresholds import MIN_EDGES
-from subspaces.spectral.graph import spectral_labels
+from subspaces.self_expression.thresholds import DECIDING_ROWS, MEETING_CUT, MIN_EDGES
+from subspaces.spectral.graph import normalised_cut, spectral_labels
 from subspaces.spectral.partition import vector_counts
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -84,20 +84,40 @@ class SelfExpressiveClusterer(Published, Clusterer):
         check_n_components(self.n_components)
         check_power("tie", self.tie, hint="0 adds no weights")
 
-    def _is_affine(self, x: Array) -> bool:
-        """Whether rows `x` (n, p) are written as affine combinations: given, or if their mean is far from the origin.
+    def _kind(self, x: Array) -> tuple[bool, bool]:
+        """Whether rows `x` (n, p) are written as affine combinations, and whether their mean is subtracted before.
 
-        Rows of subspaces through the origin are linear combinations of each other wherever their mean is, but an offset
-        of the measurement would make all rows nearly parallel.
+        If it is left to the rows, combinations are affine if the mean is far from the origin: rows of subspaces through
+        the origin are linear combinations of each other wherever their mean is, but an offset of the measurement would
+        make all rows nearly parallel. If subspaces meet in the mean, linear combinations about it are better.
         """
-        return mean_offset(to_host(x)) > FAR_OFFSET if is_auto(self.affine) else bool(self.affine)
+        if not is_auto(self.affine):
+            return bool(self.affine), False
+        if mean_offset(to_host(x)) <= FAR_OFFSET:
+            return False, False
+        centered = self._meet_in_mean(x)
+        return not centered, centered
 
-    def _preparation(self, x: Array, *, affine: bool) -> RowPreparation:
+    def _meet_in_mean(self, x: Array) -> bool:
+        """Whether linear codes about the mean separate clusters almost wholly, and better than affine codes do.
+
+        Affine codes cannot separate rows near a point that flats have in common. Some of the rows decide.
+        """
+        some = follow(np.unique(np.linspace(0, len(x) - 1, DECIDING_ROWS).astype(np.intp)), x)
+        few, cuts = x[some], []
+        for affine in (True, False):
+            rows = self._preparation(few, affine=affine, center=not affine)(few)
+            graph = affinity(self_codes(rows, self._solver, affine=affine).matrix, mass=self.mass, min_edges=MIN_EDGES)
+            labels = self._cut(graph, np.random.RandomState(0))
+            cuts.append(normalised_cut(graph, labels, self.n_clusters) / self.n_clusters)
+        return cuts[1] < min(MEETING_CUT, cuts[0])
+
+    def _preparation(self, x: Array, *, affine: bool, center: bool) -> RowPreparation:
         """How rows `x` (n, p) are prepared before they are coded."""
         unit = not affine if is_auto(self.normalize) else bool(self.normalize)
         mean = to_host(namespace(x).mean(x, axis=0))
         # Affine combinations move with the rows: near their mean no digits are lost.
-        moved = affine and not unit
+        moved = center or (affine and not unit)
         return RowPreparation(mean if moved else np.zeros_like(mean), self._span(x), unit)
 
     def _span(self, x: Array) -> Array | None:
@@ -114,13 +134,12 @@ class SelfExpressiveClusterer(Published, Clusterer):
 
     def _cluster(self, rows: Array, rng: np.random.RandomState, *, affine: bool) -> CodedRows:
         """Code prepared rows (m, p) on each other and cut the graph of the codes."""
-        solver = self.solver if isinstance(self.solver, Solver) else SOLVERS[self.solver]()
-        codes = self_codes(rows, solver, affine=affine)
+        codes = self_codes(rows, self._solver, affine=affine)
         n_iter, unfinished = int(codes.n_iter.max()), int((~codes.converged).sum())
         if unfinished > UNFINISHED_SHARE * len(rows):
             warnings.warn(
                 f"{unfinished} of {len(rows)} codes are not finished after {n_iter} iterations: raise max_iter "
-                f"or tol of {type(solver).__name__}, or lower its alpha.",
+                f"or tol of {type(self._solver).__name__}, or lower its alpha.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -129,8 +148,15 @@ class SelfExpressiveClusterer(Published, Clusterer):
         labels = labels_of_copies(to_host(rows), self.n_clusters)
         if labels is None:
             progress.stage("cutting the graph", f"cutting the graph of {len(rows):,} rows")
-            labels = spectral_labels(graph, self.n_clusters, counts=self._counts(), tie=float(self.tie), rng=rng)
+            labels = self._cut(graph, rng)
         return CodedRows(codes.matrix, n_iter, graph, labels)
+
+    @property
+    def _solver(self) -> Solver:
+        return self.solver if isinstance(self.solver, Solver) else SOLVERS[self.solver]()
+
+    def _cut(self, graph: csr_matrix, rng: np.random.RandomState) -> Labels:
+        return spectral_labels(graph, self.n_clusters, counts=self._counts(), tie=float(self.tie), rng=rng)
 
     def _counts(self) -> list[int]:
         """Numbers of eigenvectors to try, the trivial one counted."""

@@ -39,7 +39,8 @@ class SSC(SelfExpressiveClusterer):
         `subspaces.self_expression` brings its own options: `SSC(10, solver=ADMM(alpha=20, outliers=True))`.
     affine : bool or "auto", default="auto"
         Whether coefficients sum to one, for subspaces that do not pass through the origin. "auto" does so if the mean
-        of the rows is farther from the origin than chance explains.
+        of the rows is farther from the origin than chance explains, unless subspaces meet in the mean: then the mean is
+        subtracted, and coefficients need not sum to one. On up to 300 rows it tries both.
     mass : float, default=0.85
         Share of each code that makes edges, in sum of magnitudes and largest entries first, but at least three entries;
         the smallest entries often join different clusters. Published: 1 for faces, 0.7 for feature tracks.
@@ -149,8 +150,8 @@ class SSC(SelfExpressiveClusterer):
         """
         with self._working():
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
-            affine = self._is_affine(feed.rows)
-            preparation = self._preparation(feed.rows, affine=affine)
+            affine, center = self._kind(feed.rows)
+            preparation = self._preparation(feed.rows, affine=affine, center=center)
             rows = preparation(feed.rows)
             coded = self._cluster(rows, feed.rng, affine=affine)
             dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)

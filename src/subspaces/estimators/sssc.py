@@ -122,8 +122,8 @@ class SSSC(SelfExpressiveClusterer):
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             x, rng = feed.rows, feed.rng
             sample_indices = np.sort(rng.choice(len(x), min(self.n_in_sample, len(x)), replace=False))
-            affine = self._is_affine(x)
-            preparation = self._preparation(x, affine=affine)
+            affine, center = self._kind(x)
+            preparation = self._preparation(x, affine=affine, center=center)
             rows = preparation(x)
             sample = rows[sample_indices]
             coded = self._cluster(sample, rng, affine=affine)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices, Labels, follow, namespace, to_host
 from subspaces._core.blocks import row_blocks
+from subspaces._core.eigen import largest_eigenpairs
 from subspaces._core.numbering import number_clusters
 from subspaces._core.offload import on_device
 from subspaces._core.progress import advance
@@ -178,7 +178,7 @@ def _weighted_flat(
         points = np.sqrt(own[rows])[:, None] * (x[members[rows]] - center)
         scatter += points.T @ points
     with one_thread():
-        vectors = scipy.linalg.eigh(scatter, subset_by_index=[p - dim, p - 1])[1]
+        vectors = largest_eigenpairs(scatter, dim)[1]
     return center.astype(x.dtype), vectors[:, ::-1].astype(x.dtype)
 
 

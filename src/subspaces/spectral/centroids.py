@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 from scipy.spatial.distance import cdist
 
 from subspaces._core.arrays import Array, inverse
+from subspaces._core.eigen import largest_eigenpairs
 from subspaces._core.threads import one_thread
 from subspaces.spectral.kmeans import lloyd
 from subspaces.spectral.thresholds import (
@@ -59,7 +59,6 @@ def dense_spectrum(affinity: Array, count: int) -> tuple[Array, Array, Array]:
     trivial = np.sqrt(degrees / degrees.sum())
     # Subtracted twice, so that its eigenvalue becomes -1: at zero it would mix with the null space.
     matrix = affinity * scale[:, None] * scale - 2 * np.outer(trivial, trivial)
-    size = len(matrix)
     with one_thread():
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[max(0, size - count), size - 1])
+        values, vectors = largest_eigenpairs(matrix, count)
     return np.maximum(values[::-1], 0), np.ascontiguousarray(vectors[:, ::-1]), degrees

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from subspaces._core.arrays import Array, Labels, inverse, unit_rows, with_fixed_signs
+from subspaces._core.eigen import largest_eigenpairs
 from subspaces._core.numbering import numbered
 from subspaces._core.threads import one_thread
+from subspaces.spectral.joins import join_by_modularity, join_by_strength, part_graphs
 from subspaces.spectral.kmeans import kmeans, nearest_centers
 from subspaces.spectral.modularity import cluster_shares, modularity, row_stochastic
 from subspaces.spectral.partition import at_most
-from subspaces.spectral.thresholds import GRAPH_STARTS, GRAPH_TIE, MAX_FIT_ROWS, NEAR_CUT
+from subspaces.spectral.thresholds import BETTER_CUT, GRAPH_STARTS, GRAPH_TIE, MAX_FIT_ROWS, NEAR_CUT
 
 # Up to this many nodes the dense eigenproblem is faster.
 DENSE_NODES = 500
@@ -38,9 +39,10 @@ def spectral_labels(
 
     Normalised spectral clustering (Ng, Jordan and Weiss, 2001): k-means on the unit rows of as many leading
     eigenvectors as there are clusters, or of one of `counts`. Among the labels whose normalised cut is nearly the
-    smallest, those of the largest modularity are returned: modularity alone prefers clusters of equal size. A graph
-    without edges is one cluster. Clusters are numbered in the order of their first nodes. `tie` as in
-    `spectral_vectors`.
+    smallest, those of the largest modularity are taken: modularity alone prefers clusters of equal size. Rows of a
+    plane make a ring, whose halves are joined nearly as weakly as two planes are: small parts are therefore joined to
+    clusters too, and taken if their cut is far smaller and their modularity larger. A graph without edges is one
+    cluster. Clusters are numbered in the order of their first nodes. `tie` as in `spectral_vectors`.
     """
     if n_clusters == 1 or not affinity.nnz:
         return np.zeros(affinity.shape[0], np.int32)
@@ -53,10 +55,22 @@ def spectral_labels(
         rows = unit_rows(vectors[:, :count])
         runs = kmeans(rows[sample], n_clusters, n_starts=GRAPH_STARTS, rng=rng)
         candidates.append(nearest_centers(rows, runs.points[int(runs.inertia.argmin())]))
-    cuts = [normalised_cut(affinity, labels, n_clusters) for labels in candidates]
-    limit = NEAR_CUT * min(cuts) + CUT_ROUNDING
-    good = [labels for labels, cut in zip(candidates, cuts, strict=True) if cut <= limit]
-    return numbered(max(good, key=lambda labels: modularity(cluster_shares(steps, labels, n_clusters))))
+
+    def scores(labels: Labels) -> tuple[float, float]:
+        """How good labels are by cut, and by modularity."""
+        shares = cluster_shares(steps, labels, n_clusters)
+        return -normalised_cut(affinity, labels, n_clusters), modularity(shares)
+
+    scored = [(*scores(labels), labels) for labels in candidates]
+    limit = NEAR_CUT * max(cut for cut, _, _ in scored) - CUT_ROUNDING
+    best = max((each for each in scored if each[0] >= limit), key=lambda each: each[1])
+    for parts in part_graphs(steps, vectors, n_clusters, rng):
+        for join in (join_by_modularity, join_by_strength):
+            labels = join(parts, n_clusters)[parts.labels].astype(np.int32)
+            cut, worth = scores(labels)
+            if cut >= BETTER_CUT * best[0] and worth > best[1]:
+                best = (cut, worth, labels)
+    return numbered(best[2])
 
 
 def normalised_cut(affinity: csr_matrix, labels: Labels, n_clusters: int) -> float:
@@ -85,7 +99,7 @@ def spectral_vectors(affinity: csr_matrix, count: int, *, tie: float = GRAPH_TIE
 
     with one_thread():
         if n <= max(DENSE_NODES, 4 * count):
-            vectors = scipy.linalg.eigh(multiply(np.eye(n)), subset_by_index=[max(0, n - count), n - 1])[1]
+            vectors = largest_eigenpairs(multiply(np.eye(n)), count)[1]
         else:
             operator = LinearOperator((n, n), matvec=multiply, matmat=multiply, dtype=np.float64)
             try:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, fixed, follow, inverse, is_host, namespace, to_host, with_fixed_signs
+from subspaces._core.eigen import largest_eigenpairs
 from subspaces._core.offload import on_device
 from subspaces._core.threads import one_thread
 from subspaces.spectral.block_iteration import block_lanczos
@@ -160,7 +160,7 @@ def top_eigenvectors(
     # Subtracted twice, so that its eigenvalue becomes -1: at zero it would mix with the null space.
     matrix = matrix - 2 * np.outer(trivial, trivial)
     with one_thread():
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[len(matrix) - count, len(matrix) - 1])
+        values, vectors = largest_eigenpairs(matrix, count)
     return values[::-1], vectors[:, ::-1]
 
 

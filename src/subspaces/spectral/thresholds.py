@@ -55,6 +55,9 @@ GRAPH_TIE = 0.03
 # Labels of different numbers of eigenvectors are compared by modularity if their normalised cuts are at most this many
 # times the smallest. benchmarks/study_methods.py.
 NEAR_CUT = 1.1
+# Small parts of a graph that are joined to clusters replace labels from eigenvectors if their normalised cut is at most
+# this share of theirs, and their modularity is larger. benchmarks/study_offsets.py.
+BETTER_CUT = 0.5
 # Starts of k-means on the eigenvectors of a graph. No kept study.
 GRAPH_STARTS = 20
 
