@@ -87,6 +87,7 @@ def in_memory(n_rows: int) -> dict[str, Any]:
     predict, found = timed(lambda: model.predict(rows))
     parts = [slice(i, i + BLOCK) for i in range(0, n_rows, BLOCK)]
     return {
+        "call": f"FLS({len(DIMS)})",
         "rows": n_rows,
         "first_fit_seconds": fits[0][0],
         "fit_seconds": min(spent for spent, _ in fits[1:]),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from subspaces import FLS
+from subspaces.features import SubspaceFeatures
 from subspaces.features.weights import row_weights
 
 NEAR = np.array([[1.0, 2.0, 4.0]])
@@ -33,3 +34,14 @@ def test_one_row_far_away(options):
     assert set(model.labels_) <= {0, 1}
     assert np.isfinite(model.transform(X)).all()
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dense_features_below_normal_numbers_are_zero(dtype):
+    """Products of such numbers are slow."""
+    X = np.linspace(0, 40, 200)[:, None].repeat(2, axis=1).astype(dtype)
+    psi = SubspaceFeatures(20, subspace_dim=0, sigma=1.0, random_state=0).fit(X).transform(X)
+    tiny = np.finfo(dtype).tiny
+    assert (psi == 0).any()
+    assert not ((psi > 0) & (psi < tiny)).any()
+    assert psi[psi > 0].min() < 1e4 * tiny

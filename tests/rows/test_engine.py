@@ -411,3 +411,16 @@ def test_a_fitted_model_holds_nothing_about_single_rows(name):
         sizes.append(len(pickle.dumps(model._model)))
         assert len(model.labels_) == len(rows)
     assert sizes[1] < sizes[0] + 4000
+
+
+def test_rows_that_are_read_once_have_no_digest(monkeypatch):
+    model = clone(feeds.FLATS["flats"]).fit(feeds.FLAT_ROWS)
+    expected = model.predict(feeds.FLAT_ROWS)
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("subspaces.rows.digest.digest", refuse)
+    assert_array_equal(model.predict(open_rows(feeds.FLAT_ROWS, block_rows=300)), expected)
+    with pytest.raises(AssertionError):
+        model.fit(open_rows(feeds.FLAT_ROWS, block_rows=300))

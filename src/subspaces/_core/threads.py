@@ -22,8 +22,7 @@ FEW_ENTRIES = 20_000
 # Threads that are kept, for all fits of the process. Speed only.
 MOST_THREADS = max(8, 2 * (os.cpu_count() or 1))
 
-# Threads of `mapped`, whose work is partly Python: more wait for the interpreter. benchmarks/speed/gpu.py, 16 cores.
-# Speed only.
+# Threads of `mapped`, whose work is partly Python: more wait for the interpreter. Speed only; no kept study.
 MOST_MAPPED = 4
 
 T = TypeVar("T")
@@ -260,8 +259,8 @@ def _emptied_on_error(queue: SimpleQueue[Any]) -> Iterator[None]:
         raise
 
 
-def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Results of `function` for all `items`, in their order, computed `in_threads`."""
+def mapped(function: Callable[[T], R], items: Iterable[T], *, most: int | None = MOST_MAPPED) -> list[R]:
+    """Results of `function` for all `items`, in their order, computed `in_threads`: at most `most`, if given."""
     todo = list(items)
     if len(todo) == 1:
         # A single item may use all BLAS threads.
@@ -271,7 +270,7 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
     def work(number: int) -> None:
         results[number] = function(todo[number])
 
-    in_threads(lambda: work, range(len(todo)), most=MOST_MAPPED)
+    in_threads(lambda: work, range(len(todo)), most=most)
     return results
 
 

@@ -129,6 +129,9 @@ class DistanceFeatures(FeatureMap):
         table *= -1 / self._width(self.sigma_) if self.power == 2 else 1 / self._width(self.sigma_)
         psi = xp.exp(table if self.power == 2 else -raised(table, self.power))
         psi *= 1 / float(np.sqrt(table.shape[1]))
+        if is_host(psi):
+            # Subnormal numbers can slow products down.
+            psi[psi < np.finfo(psi.dtype).tiny] = 0
         return psi
 
     def _fit_weights(self, x: Array, n_landmarks: int, rng: np.random.RandomState) -> None:

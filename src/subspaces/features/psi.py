@@ -217,7 +217,7 @@ def in_groups(function: Callable[[slice], R], rows: Array, features: FeatureMap)
     groups = list(row_blocks(len(rows), 1, block_rows=GROUP_ROWS))
     at_once = n_threads() if features.in_threads else 1
     for first in range(0, len(groups), at_once):
-        yield from mapped(function, groups[first : first + at_once])
+        yield from mapped(function, groups[first : first + at_once], most=None)
 
 
 def nearest_of(x: Array, *, psi: FeatureBlocks) -> Array:

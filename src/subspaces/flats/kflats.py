@@ -199,7 +199,7 @@ def _device_flats(
         points = points - center
         sums.append(xp.concat([center[None, :], (points * shares[:, None]).T @ points], axis=0))
     found = to_host(xp.stack(sums))
-    vectors = np.stack(mapped(lambda scatter: np.linalg.eigh(scatter)[1], found[:, 1:]))
+    vectors = np.stack(mapped(lambda scatter: np.linalg.eigh(scatter)[1], found[:, 1:], most=None))
     kind = np.dtype(str(x.dtype).rpartition(".")[2])
     return found[:, 0].astype(kind), vectors[:, :, ::-1][:, :, :dim].astype(kind)
 

@@ -170,6 +170,8 @@ class SourceFeed(BlockFeed):
         self._checkpoint: Checkpoint | None = None
         self._passes: Counter[str] = Counter()
         self._digests = Digests()
+        # Whether there is one pass: then rows cannot change between two.
+        self.is_read_once = False
 
     def _begin(self, estimator: BaseEstimator) -> None:
         folder = self._options.checkpoint
@@ -281,7 +283,9 @@ class SourceFeed(BlockFeed):
 
     def _blocks(self, start: int = 0) -> Iterator[Array]:
         """Blocks of checked rows from number `start` on, on the device they are to be processed on."""
-        for block in self._digests.watch(self._source.blocks(start), start):
+        blocks = self._source.blocks(start)
+        watched = self._checkpoint is not None or not self.is_read_once
+        for block in self._digests.watch(blocks, start) if watched else blocks:
             block = self._on_device(block)
             check_range(block, are_all=False)
             yield block
@@ -393,6 +397,8 @@ def open_new_rows(estimator: BaseEstimator, X: Rows) -> Feed:
         feed = ArrayFeed(check_rows(estimator, numeric_columns(X), reset=False), None)
     else:
         check_columns(estimator, blocks.n_columns, blocks.column_names, reset=False)
+        if isinstance(blocks, SourceFeed):
+            blocks.is_read_once = True
         feed = blocks
     preparation = getattr(estimator, "_table_preparation", None)
     return feed if preparation is None else PreparedFeed(feed, preparation.prepared)
