@@ -142,6 +142,9 @@ class TestTrust:
         """Graphs repeat a cluster that is cut in two."""
         cut = replace(planes, fewer=Difference(0.1, 0.1), points=1.0, graphs=1.0)
         assert judge(cut).trust == "stable, but unconfirmed"
+        untested = judge(replace(planes, fewer=None))
+        assert untested.trust == "stable, but unconfirmed"
+        assert "not tested" in untested.reasons[0]
 
     def test_few_landmarks_are_no_objection_if_nothing_joins_clusters(self, moons):
         assert judge(replace(moons, landmarks=0.7)).trust == "reliable"

@@ -244,7 +244,7 @@ def _dominant_column(e: Evidence) -> Objection | None:
 def _not_flat(e: Evidence) -> Objection | None:
     if not _at_least(e.flats, SAME_AGREEMENT):
         return Objection(f"{e.n_clusters} flats do not describe the same clusters.")
-    if e.share is None:
+    if e.share is None or e.fewer is None:
         return Objection("Whether another number of flats describes the rows better was not tested.")
     if e.share < FLAT_SHARE:
         return Objection(f"{e.n_clusters} flats describe the rows, but another number of flats describes them better.")
