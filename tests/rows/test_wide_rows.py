@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import subspaces
-from subspaces import FLS, KASP, SSC, SSSC, KFlats, open_rows
+from subspaces import FLS, KASP, SSC, SSSC, FourierSpectralClustering, KFlats, open_rows
 from subspaces._core import pca
+from subspaces.kernels import FourierFeatures
 from subspaces.metrics import adjusted_rand
 from subspaces.rows import plan
 from subspaces.rows.moments import block_sums, moments_of_sums
@@ -154,6 +155,25 @@ class TestMemoryLimit:
         blocks = Unread(100_000)
         with pytest.raises(ValueError, match="does not fit into memory_limit"):
             FLS(2).fit(open_rows(blocks, memory_limit="32MB"))
+
+    def test_features_that_do_not_fit_are_refused_before_rows_are_read(self):
+        """Each feature of a shift-invariant kernel has a frequency for each column."""
+        blocks = Unread(20_000)
+        with pytest.raises(ValueError, match=r'features of the model take 160 MB.*memory_limit="0\.4GB"'):
+            FourierSpectralClustering(2, n_features=1000).fit(open_rows(blocks, memory_limit="300MB"))
+        # Rows in memory have no limit.
+        assert len(FourierSpectralClustering(2, n_features=50).fit(planes(20, 4000)).labels_) == 20
+
+    @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern"])
+    def test_frequencies_take_their_own_memory_only(self, kernel):
+        x = np.ones((4, 4000), np.float32)
+        features = FourierFeatures(1000, kernel=kernel, sigma=2.0, random_state=0)
+        assert peak_of(lambda: features.fit(x)) < 1.5 * 4000 * 1000 * 4
+        rng = np.random.RandomState(0)
+        draws = rng.standard_cauchy((4000, 1000)) if kernel == "laplacian" else rng.standard_normal((4000, 1000))
+        if kernel == "matern":
+            draws /= np.sqrt(rng.chisquare(3.0, 1000) / 3.0)
+        np.testing.assert_allclose(features.frequencies_, draws / 2, rtol=1e-6)
 
     def test_columns_whose_names_do_not_fit(self, tmp_path):
         np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.uint8, (1, 10**6))

@@ -145,6 +145,10 @@ class FourierSpectralClustering(SpectralClusterer):
             )
         return self._keep(fitted)
 
+    def _model_bytes(self, n_columns: int, itemsize: int) -> int:
+        """What the frequencies take: all columns of all features."""
+        return n_columns * int(self.n_features) * itemsize
+
     def _check_parameters(self, x: Array) -> None:
         check_n_clusters(self.n_clusters, x)
         check_n_components(self.n_components)

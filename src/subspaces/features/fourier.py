@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from subspaces._core.arrays import Array
+from subspaces._core.blocks import row_blocks
 from subspaces._core.errors import InputError
 from subspaces._core.validation import check_option, check_positive
 from subspaces.features import exact
 from subspaces.features.bandwidth import choose_sigma, known_sigma
 from subspaces.features.base import FeatureMap
+
+# Frequencies that are drawn at once in double precision. Does not change results.
+DRAW_BYTES = 2**20
 
 
 class FourierFeatures(FeatureMap):
@@ -75,20 +79,33 @@ class FourierFeatures(FeatureMap):
             draws = np.asarray(self.kernel(shape, rng), np.float64)
             if draws.shape != shape:
                 raise InputError(f"kernel(shape, rng) returned shape {draws.shape}: it must return {shape}.")
+            self.frequencies_ = (self._finite(draws) / self.sigma_).astype(x.dtype)
         else:
             check_option("kernel", self.kernel, exact.NAMES)
-            draws = rng.standard_cauchy(shape) if self.kernel == "laplacian" else rng.standard_normal(shape)
-            if self.kernel == "matern":
-                freedom = 2 * check_positive("nu", self.nu)
+            self.frequencies_ = self._named(shape, x.dtype, rng)
+        self.phases_ = rng.uniform(0, 2 * np.pi, shape[1]).astype(x.dtype)
+        return shape[1]
+
+    def _named(self, shape: tuple[int, int], dtype: np.dtype[Any], rng: np.random.RandomState) -> Array:
+        """Frequencies (p, D) of a named kernel, in blocks: all of them in double precision would take more memory."""
+        draw = rng.standard_cauchy if self.kernel == "laplacian" else rng.standard_normal
+        found, blocks = np.empty(shape, dtype), list(row_blocks(shape[0], 8 * shape[1], budget=DRAW_BYTES))
+        for block in blocks:
+            found[block] = draw((block.stop - block.start, shape[1])) / self.sigma_
+        if self.kernel == "matern":
+            freedom = 2 * check_positive("nu", self.nu)
+            spread = np.sqrt(rng.chisquare(freedom, shape[1]) / freedom)
+            for block in blocks:
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    draws /= np.sqrt(rng.chisquare(freedom, shape[1]) / freedom)
+                    found[block] = self._finite(found[block] / spread)
+        return found
+
+    def _finite(self, draws: Array) -> Array:
         if not np.isfinite(draws).all():
             raise InputError(
                 f"kernel={self.kernel!r} with nu={self.nu} drew frequencies that are not finite: raise nu."
             )
-        self.frequencies_ = (draws / self.sigma_).astype(x.dtype)
-        self.phases_ = rng.uniform(0, 2 * np.pi, shape[1]).astype(x.dtype)
-        return shape[1]
+        return draws
 
     def _function(self) -> Callable[[Array], Array]:
         return self._waves

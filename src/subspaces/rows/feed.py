@@ -44,7 +44,7 @@ from subspaces.rows.labels import LabelWriter, check_label_path, partial_path
 from subspaces.rows.moments import block_sums, moments_of_sums
 from subspaces.rows.open import is_source, open_rows
 from subspaces.rows.prefetch import prefetched
-from subspaces.rows.sample import check_sample, sample_rows, sums_products
+from subspaces.rows.sample import check_model, check_sample, sample_rows, sums_products
 from subspaces.rows.source import FeedOptions, RowSource
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
 from subspaces.rows.weights import RowWeights, check_used_rows, check_weights
@@ -78,6 +78,8 @@ class BlockFeed(Feed):
         if known:
             # Check parameters before anything is read: zeros of the right shape, which take no memory.
             check(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
+        needed = getattr(estimator, "_model_bytes", lambda *_: 0)
+        check_model(needed(self.n_columns, self.dtype.itemsize), self.n_columns, self.memory_limit)
         size = self._sample_size(known)
         check_sample(known, self.n_columns, self.dtype.itemsize, size=size, memory_limit=self.memory_limit)
         self._begin(estimator)

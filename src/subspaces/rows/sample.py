@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from subspaces._core.errors import InputError
+from subspaces.rows.memory import HELD_SHARE
 from subspaces.rows.source import FeedOptions
 from subspaces.rows.thresholds import FEWEST_ROWS, LEAST_ROWS, MAX_COLUMNS, PRODUCT_SHARE, WIDE_SHARE
 
@@ -45,3 +46,14 @@ def check_sample(n_rows: int | None, n_columns: int, itemsize: int, *, size: int
         f'directions at once; open the rows with memory_limit="{enough / 1e9 + 0.05:.1f}GB", or use fewer columns.',
         parameter="memory_limit",
     )
+
+
+def check_model(n_bytes: int, n_columns: int, memory_limit: float) -> None:
+    """Refuse a fit whose model takes `n_bytes` for rows of this many columns, before anything is read."""
+    if n_bytes > memory_limit / HELD_SHARE:
+        raise InputError(
+            f"the fit does not fit into memory_limit={memory_limit / 1e9:.3g}GB: a row has {n_columns:,} columns, and "
+            f"the features of the model take {n_bytes / 1e6:.0f} MB; open the rows with "
+            f'memory_limit="{HELD_SHARE * n_bytes / 1e9 + 0.05:.1f}GB", or use fewer features.',
+            parameter="memory_limit",
+        )
