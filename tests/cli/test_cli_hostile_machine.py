@@ -67,16 +67,25 @@ class TestMemory:
 
 
 class TestThreads:
-    @pytest.mark.parametrize("method", ["fls", "ssc"])
-    def test_too_few_of_them(self, method, capsys, monkeypatch):
+    """The calling thread does alone what it can; what needs another thread is refused."""
+
+    @pytest.fixture(autouse=True)
+    def no_more(self, monkeypatch):
         def start(self):
             raise RuntimeError("can't start new thread")
 
         monkeypatch.setattr("threading.Thread.start", start)
         monkeypatch.setattr("subspaces._core.threads.n_threads", lambda: 2)
         monkeypatch.setattr("subspaces.self_expression.base.n_threads", lambda: 2)
-        line = ["fit", "rows.npy", "-k", "2", "--method", method, "--no-report", "--out", "run"]
-        refused(line, capsys, "starts no more threads")
+
+    LINE = ("fit", "rows.npy", "-k", "2", "--no-report", "--out", "run")
+
+    def test_a_fit_without_further_threads(self):
+        assert cli.main([*self.LINE, "--method", "fls"]) == 0
+        assert Path("run/labels.csv").exists()
+
+    def test_too_few_of_them(self, capsys):
+        refused([*self.LINE, "--method", "ssc"], capsys, "starts no more threads")
 
 
 class TestBugs:

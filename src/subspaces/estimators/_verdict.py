@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -97,6 +97,12 @@ class JudgedMixin:
     def __getstate__(self) -> Any:
         self._judge()
         return super().__getstate__()
+
+    def __copy__(self) -> Self:
+        # Not by `__getstate__`: a copy in memory needs no verdict.
+        found = type(self).__new__(type(self))
+        found.__dict__.update(vars(self))
+        return found
 
     def _judge(self) -> None:
         """Make the verdict if there is one to make: a stored model should not carry a sample of the rows."""
