@@ -52,6 +52,15 @@ def test_a_centre_of_either_cluster(cluster, tmp_path):
         load(rewritten("Nystrom", tmp_path / "model", change))
 
 
+def test_a_flat_whose_distances_overflow(tmp_path):
+    def change(state, arrays):
+        name = next(name for name, array in arrays.items() if name.endswith("flats.centers"))
+        arrays[name][1, 0] = np.finfo(arrays[name].dtype).max / 10
+
+    with pytest.raises(ValueError, match="clusters have values that are too large"):
+        load(rewritten("LBF", tmp_path / "model", change))
+
+
 def test_a_mean_of_columns_whose_square_overflows(tmp_path):
     def change(state, arrays):
         arrays["table_preparation.mean"][0] = 1e300

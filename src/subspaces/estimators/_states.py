@@ -316,4 +316,5 @@ def check_works(model: Any, code: Any, row: Any) -> None:
     except Exception as error:
         raise DamagedError(f"its parts do not belong together ({type(error).__name__}: {error!s:.200})") from None
     require(np.shape(labels) == (1,) and np.shape(embedding)[:1] == (1,), "its parts do not belong together")
-    require(not np.isnan(nats).any(), "its clusters have values that are too large")
+    finite = np.isfinite(embedding).all() and not np.isnan(nats).any()
+    require(finite, "its clusters have values that are too large")
