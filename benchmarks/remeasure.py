@@ -33,6 +33,8 @@ ORDER = (
     "study_partition",
     "study_score",
     "study_units",
+    "study_grain",
+    "study_offsets",
     "study_sigma",
     "cluster_count_flats",
     "study_methods",
@@ -48,7 +50,7 @@ ORDER = (
 )
 # Files of tables from package registries (benchmarks/fetch_tables.py), for the studies that use them.
 TABLES = BENCHMARKS / "tables.npz"
-WITH_TABLES = ("study_units", "study_verdict")
+WITH_TABLES = ("study_units", "study_grain", "study_verdict")
 ARGUMENTS = {
     "defaults": ["fls", f"{RESULTS}/defaults.json"],
     "defaults_relatives": ["relatives", f"{RESULTS}/defaults_relatives.json"],
@@ -64,7 +66,7 @@ IN_PARTS = {"speed": ("mnist", "spectral", "rows")}
 
 def command(name: str, jobs: int | None = None) -> list[str]:
     """The command that measures a result file again, in `jobs` processes."""
-    parallel = [] if jobs is None or name in (*TIMED, "study_bounds") else ["--jobs", str(jobs)]
+    parallel = [] if jobs is None or name in (*TIMED, "study_bounds", "study_offsets") else ["--jobs", str(jobs)]
     script = "paper_tables.py" if name == REPRODUCE else SCRIPTS[name]
     tables = ["--tables", str(TABLES)] if name in WITH_TABLES else []
     given = [*ARGUMENTS.get(name, []), *tables, *stale_parts(name)]

@@ -237,6 +237,7 @@ def main():
     arguments = parser(__doc__)
     arguments.add_argument("out", type=Path)
     arguments.add_argument("--tables", type=Path, help="archive of benchmarks/fetch_tables.py")
+    arguments.add_argument("--no-relatives", dest="relatives", action="store_false", help="run FLS only")
     arguments.add_argument("--table", action="store_true", help="judge the stored evidence and stop")
     arguments.add_argument("--verbose", action="store_true", help="list runs that were judged wrongly")
     options = arguments.parse_args()
@@ -246,7 +247,7 @@ def main():
             dict.fromkeys(tasks(options.tables)),
             key=lambda task: next((i for i, word in enumerate(SLOW) if task[0].startswith(word)), len(SLOW)),
         )
-        measure(options.out, todo, lambda task: rounded(study(task)), build, options)
+        measure(options.out, todo, lambda task: rounded(study(task, options.relatives)), build, options)
     if not options.out.exists():
         return
     runs = json.loads(options.out.read_text())["runs"]
