@@ -37,7 +37,7 @@ def test_data_of_the_command_line_takes_precedence(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("clustres = 4", "clustres is not an option of subspaces fit; did you mean clusters?"),
+        ("clustres = 4", "clustres is not an option of subspaces fit (did you mean clusters?)"),
         ("clusters = 'many'", "clusters: 'many' is not a whole number or \"auto\""),
         ("clusters = ", "is not valid TOML"),
         ("seed = 1\nseed = 2", "is not valid TOML"),

@@ -64,23 +64,24 @@ class TestMistakesInWords:
         ("arguments", "message"),
         [
             (["nothing"], "subspaces: unknown command 'nothing'; try subspaces --help"),
-            (["fitt"], "subspaces: unknown command 'fitt'; did you mean fit?; try subspaces --help"),
+            (["fti"], "subspaces: unknown command 'fti' (did you mean fit?); try subspaces --help"),
+            (["fitt"], "subspaces: unknown command 'fitt' (did you mean fit?); try subspaces --help"),
             (
                 ["fit", "rows.npy", "--clustres", "3"],
-                "subspaces fit: --clustres is not an option; did you mean --clusters?; try subspaces fit --help",
+                "subspaces fit: --clustres is not an option (did you mean --clusters?); try subspaces fit --help",
             ),
             (
                 ["fit", "rows.npy", "--cluster", "3"],
-                "subspaces fit: --cluster is not an option; did you mean --clusters?; try subspaces fit --help",
+                "subspaces fit: --cluster is not an option (did you mean --clusters?); try subspaces fit --help",
             ),
             (
                 ["demo", "--see", "1"],
-                "subspaces demo: --see is not an option; did you mean --seed?; try subspaces demo --help",
+                "subspaces demo: --see is not an option (did you mean --seed?); try subspaces demo --help",
             ),
             (
                 ["fit", "rows.npy", "--method", "fl"],
                 "subspaces fit: --method: 'fl' is not one of fls, fls-paper, lbf, kflats, slbf, ssc, tsc, lsr, lrsc, "
-                "sssc, landmark, nystrom, fourier, kasp; did you mean fls?; try subspaces fit --help",
+                "sssc, landmark, nystrom, fourier, kasp (did you mean fls?); try subspaces fit --help",
             ),
             (["demo", "--seed", "x"], "subspaces demo: --seed: 'x' is not a whole number; try subspaces demo --help"),
             (

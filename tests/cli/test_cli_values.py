@@ -82,5 +82,5 @@ def test_mistakes_in_files(kind, value):
 
 
 def test_near():
-    assert values.near("clustres", ["clusters", "columns"]) == "; did you mean clusters?"
+    assert values.near("clustres", ["clusters", "columns"]) == " (did you mean clusters?)"
     assert values.near("zzz", ["clusters"]) == ""

@@ -22,8 +22,8 @@ WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 def near(word: str, known: Iterable[str]) -> str:
     """A suggestion to append to a message, if one of the `known` names is similar to `word`."""
-    found = get_close_matches(word, list(known), 1, 0.7)
-    return f"; did you mean {found[0]}?" if found else ""
+    found = get_close_matches(word, list(known), 1, 0.6)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]
