@@ -31,8 +31,10 @@ from subspaces import (
 )
 from subspaces.datasets import make_subspaces
 from subspaces.report import Report, Run, describe
+from subspaces.selection.verdict import UNCONFIRMED
 from subspaces.show.report.plain import name_text, number, to_json
 from subspaces.show.report.report import SCRIPTS
+from subspaces.show.report.verdict import verdict_data
 
 X, Y = make_subspaces((2, 2), 6, points_per_subspace=120, outliers=0.1, random_state=0)
 HOSTILE = [
@@ -146,6 +148,16 @@ def test_known_classes_add_a_sentence_to_the_verdict(flats):
     verdict = describe(flats, X, truth=other, n_stability=1).data["verdict"]
     assert verdict["trust"] == describe(flats, X, n_stability=1).data["verdict"]["trust"]
     assert "for only" in verdict["text"]
+
+
+def test_refits_that_differ_do_not_contradict_the_verdict():
+    """Landmarks may agree where seeds do not; the sentence below the headline must not say that all repeat."""
+    verdict = replace(FLS(2, random_state=0).fit(X).verdict_, trust=UNCONFIRMED)
+    agreeing = verdict_data(verdict, None, {"mean": 0.95})
+    differing = verdict_data(verdict, None, {"mean": 0.5})
+    assert agreeing["meaning"] == verdict.meaning == verdict_data(verdict, None)["meaning"]
+    assert "other seeds do not" in differing["meaning"]
+    assert differing["trust"] == agreeing["trust"]
 
 
 def test_without_refits(flats):

@@ -137,7 +137,7 @@ def _report(subject: Subject, run: Run, n_stability: int | None, max_points: int
         {
             "title": name_text(run.title, 200) or f"Clusters found by {type(subject.model).__name__}",
             "summary": _summary(subject),
-            "verdict": verdict_data(verdict, compared),
+            "verdict": verdict_data(verdict, compared, refits),
             "warnings": _warnings(run, own_warnings(subject, refits)),
             "evidence": evidence_boxes(subject, facts, verdict, refits),
             "clusters": cluster_table(subject, facts, kept),

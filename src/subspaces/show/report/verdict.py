@@ -43,8 +43,10 @@ def _are_own(subject: Subject) -> bool:
     return len(fitted) != subject.n_rows or bool((fitted == subject.labels).all())
 
 
-def verdict_data(verdict: Verdict, truth: dict[str, Any] | None) -> dict[str, Any]:
-    """The verdict for the page; known classes add a sentence, but do not change it."""
+def verdict_data(
+    verdict: Verdict, truth: dict[str, Any] | None, stability: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The verdict for the page; known classes and refits with other seeds change sentences, but not the trust."""
     text = verdict.headline
     if truth is not None and verdict.evidence.n_clusters > 1:
         accuracy = truth["scores"][0]["value"]
@@ -53,7 +55,15 @@ def verdict_data(verdict: Verdict, truth: dict[str, Any] | None) -> dict[str, An
     alone = verdict.evidence.n_clusters < 2
     badge = "no clusters" if alone else verdict.trust
     shown = {"level": "fair" if alone else LEVELS[verdict.trust], "badge": badge, "text": text}
-    return {**verdict.to_dict(), **shown, "meaning": verdict.meaning}
+    meaning = verdict.meaning
+    if verdict.trust == UNCONFIRMED and other_seeds_differ(stability):
+        meaning = "Other landmarks repeat these clusters, but fits with other seeds do not: read the reasons."
+    return {**verdict.to_dict(), **shown, "meaning": meaning}
+
+
+def other_seeds_differ(stability: dict[str, Any] | None) -> bool:
+    """Whether refits of the report with other seeds give other clusters."""
+    return bool(stability and stability["mean"] is not None and stability["mean"] < GOOD_AGREEMENT)
 
 
 def own_warnings(subject: Subject, stability: dict[str, Any] | None) -> list[str]:
@@ -69,7 +79,7 @@ def own_warnings(subject: Subject, stability: dict[str, Any] | None) -> list[str
     if outliers > MANY_ROWS:
         found.append(f"{percent(outliers)} of the rows are labelled as outliers and are in no cluster.")
     found += _unusual(subject)
-    if stability and stability["mean"] is not None and stability["mean"] < GOOD_AGREEMENT:
+    if stability and other_seeds_differ(stability):
         found.append(f"Fits with other seeds give other clusters (adjusted Rand index {stability['mean']:.2f}).")
     return found
 
