@@ -416,7 +416,7 @@ def _source(rng, x, folder):
     if kind == 2:
         import scipy.sparse
 
-        return scipy.sparse.csr_array(x.astype(np.float64))
+        return scipy.sparse.csr_array(x)
     path = folder / ("rows.npy" if kind < 5 else "rows.parquet")
     _write(path, x)
     if kind == 3:
