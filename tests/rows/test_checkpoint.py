@@ -164,7 +164,10 @@ class TestResume:
         # of them from where it was.
         names = ["moments-1", "products-1", "labels"]
         left = names[names.index(name) :]
-        assert walks[2] == [0, done if name == "moments-1" else N_BLOCKS]
+        # Blocks are read ahead, so the first pass may have read more than it has summed.
+        start, compared = walks[2]
+        assert start == 0
+        assert done <= compared <= min(done + 2, N_BLOCKS) if name == "moments-1" else compared == N_BLOCKS
         assert walks[3] == [done, N_BLOCKS - done]
         assert walks[4:] == [[0, N_BLOCKS]] * (len(left) - 1)
 
