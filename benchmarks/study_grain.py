@@ -4,7 +4,8 @@
     python benchmarks/study_grain.py --table
 
 Accuracy of `FLS(K)` on tables with and without `value_grain` (rows/preparation.py). `--tables` adds those that
-benchmarks/fetch_tables.py collects, which no number was chosen on. Only tables whose accuracy differs are listed.
+benchmarks/fetch_tables.py collects. The rule was made after a look at these (Wisconsin), so they are not a fair test of
+it. Only tables whose accuracy differs are listed.
 """
 
 from __future__ import annotations
