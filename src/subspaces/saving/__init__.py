@@ -17,7 +17,7 @@ import errno
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,7 +34,11 @@ from subspaces._core.files import new_file
 from subspaces.saving import file
 from subspaces.saving.fields import DamagedError, State, require
 
-__all__ = ["State", "load", "save"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["SavedModel", "State", "load", "save"]
 
 Model = TypeVar("Model")
 
@@ -55,6 +59,27 @@ ESTIMATORS = {
 }
 # The model in the folder of a run of the command line.
 RUN_MODEL = "model.subspaces"
+
+
+class SavedModel(Protocol):
+    """What all estimators that can be loaded have in common, for editors and type checkers."""
+
+    n_clusters: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def fit(self, X: Any, y: None = None) -> Self: ...
+    def fit_predict(self, X: Any, y: None = None) -> Any: ...
+    def predict(self, X: Any) -> Any: ...
+    def score(self, X: Any, y: None = None) -> float: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Self: ...
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path: ...
+    def to_state(self) -> State: ...
 
 
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -87,13 +112,14 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
 
 @overload
-def load(path: str | os.PathLike[str]) -> Any: ...
+def load(path: str | os.PathLike[str]) -> SavedModel: ...
 @overload
 def load(path: str | os.PathLike[str], kind: type[Model]) -> Model: ...
 def load(path: str | os.PathLike[str], kind: type[Any] = object) -> Any:
     """The estimator that was saved to the file `path`, or the one in the folder `path` of a run of the command line.
 
-    `load(path, FLS)` refuses other estimators, and editors and type checkers know its type.
+    `load(path, FLS)` refuses other estimators. Editors and type checkers then know its attributes; without the class,
+    they know those that all estimators have (`SavedModel`).
 
     It predicts, transforms and prints as it did when it was saved; if a preparation was saved with it, it applies that
     to all rows first. Safe for files of any origin: nothing that a file contains is executed, and a file that is
