@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from subspaces import FLS
-from subspaces.datasets import make_subspaces
+from subspaces.datasets import load_yaleb, make_subspaces
 from subspaces.report import Run, describe
 
 # Height of a piece of a long page in pixels.
@@ -60,6 +60,13 @@ def ten():
     return FLS(10, random_state=0).fit(rows), rows, {"truth": truth, "image_shape": (8, 8)}
 
 
+def faces():
+    """Five persons under changing light, as images; needs yaleb_48x42.npz in the folder SUBSPACES_DATA."""
+    images, truth = load_yaleb(persons=range(1, 6), n_components=None)
+    rows, _ = load_yaleb(persons=range(1, 6))
+    return FLS(5, random_state=0).fit(rows), rows, {"truth": truth, "images": images.reshape(-1, 48, 42)}
+
+
 def many():
     """38 subspaces of dimension 3."""
     rows, truth = make_subspaces((3,) * 38, 30, points_per_subspace=64, outliers=0, random_state=0)
@@ -78,7 +85,7 @@ def wide():
     return FLS(4, random_state=0).fit(rows), rows, {"columns": columns}
 
 
-PAGES = {each.__name__: each for each in (one, two, planes, three, ten, many, wide)}
+PAGES = {each.__name__: each for each in (one, two, planes, three, ten, faces, many, wide)}
 
 
 def photograph(browser, path, folder):

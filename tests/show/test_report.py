@@ -3,6 +3,7 @@
 import base64
 import copy
 import hashlib
+import inspect
 import json
 import re
 import warnings
@@ -31,10 +32,11 @@ from subspaces import (
 )
 from subspaces.datasets import make_subspaces
 from subspaces.report import Report, Run, describe
-from subspaces.selection.verdict import UNCONFIRMED
+from subspaces.selection.verdict import RELIABLE, UNCONFIRMED
 from subspaces.show.report.plain import name_text, number, to_json
 from subspaces.show.report.report import SCRIPTS
-from subspaces.show.report.verdict import verdict_data
+from subspaces.show.report.subject import make_subject
+from subspaces.show.report.verdict import own_warnings, verdict_data
 
 X, Y = make_subspaces((2, 2), 6, points_per_subspace=120, outliers=0.1, random_state=0)
 HOSTILE = [
@@ -158,6 +160,16 @@ def test_refits_that_differ_do_not_contradict_the_verdict():
     assert agreeing["meaning"] == verdict.meaning == verdict_data(verdict, None)["meaning"]
     assert "other seeds do not" in differing["meaning"]
     assert differing["trust"] == agreeing["trust"]
+    reliable = verdict_data(replace(verdict, trust=RELIABLE), None, {"mean": 0.7})
+    assert reliable["trust"] == RELIABLE
+    assert "other seeds and fewer rows differ" in reliable["meaning"]
+
+
+@pytest.mark.parametrize(("agreement", "words"), [(0.7, "partly other clusters"), (0.3, "give other clusters")])
+def test_refits_that_differ_are_warned_of(flats, agreement, words):
+    names = list(inspect.signature(make_subject).parameters)[2:]
+    warned = own_warnings(make_subject(flats, X, **dict.fromkeys(names)), {"mean": agreement})
+    assert words in warned[-1]
 
 
 def test_without_refits(flats):

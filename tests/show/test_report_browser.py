@@ -125,7 +125,8 @@ def test_every_section(opened, pages):
     assert details[-2:] == ["Eigenvalues", "Run"]
     assert len(details) == 8
     assert page.locator("nav a").all_inner_texts() == titles
-    assert page.locator(".sentence").inner_text() == pages["report"].data["verdict"]["text"]
+    badge, sentence = (page.locator(each).text_content() for each in (".badge", ".sentence"))
+    assert f"{badge.capitalize()}. {sentence}" == pages["report"].data["verdict"]["text"]  # no word twice
     assert page.locator(".meaning").inner_text().startswith("You can use these clusters")
     assert page.locator("#residuals svg rect").count() == 6
     assert page.evaluate("document.body.innerText.match(/undefined|NaN|\\[object/)") is None

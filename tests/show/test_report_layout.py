@@ -40,8 +40,23 @@ CUT_OFF = """() => {
 }"""
 # Cells so narrow that their text has a few letters in each line.
 NARROW = """() => [...document.querySelectorAll("th, td")]
-  .filter((each) => each.checkVisibility() && each.textContent.length > 6 && each.clientWidth < 45)
+  .filter((each) => each.checkVisibility() && each.textContent.length > 6)
+  .filter((each) => each.clientWidth < 3.2 * parseFloat(getComputedStyle(each).fontSize))
   .map((each) => each.textContent)"""
+# Words of headings that are broken over two lines, and first cells of rows in more than one line.
+BROKEN = """() => [...document.querySelectorAll("th.long, #examples td:first-child")]
+  .filter((each) => each.checkVisibility())
+  .flatMap((each) => [...each.querySelectorAll("span"), each].slice(0, 1)).flatMap((each) => {
+    const text = document.createTreeWalker(each, NodeFilter.SHOW_TEXT), found = [];
+    for (let node = text.nextNode(); node; node = text.nextNode())
+      for (const word of node.data.matchAll(each.tagName === "TD" ? /.+/g : /\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) found.push(word[0]);
+      }
+    return found;
+  })"""
 # Pairs of colours of text and of what is behind it, with the text.
 COLOURS = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -124,12 +139,38 @@ def test_nothing_is_cut_off(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CUT_OFF) == []
     assert page.evaluate(NARROW) == []
+    assert page.evaluate(BROKEN) == []
 
 
 def test_text_can_be_read(page):
     found = {text: contrast(one, other) for text, one, other in page.evaluate(COLOURS)}
     assert len(found) > 50
     assert {text: value for text, value in found.items() if value < 4.5} == {}
+
+
+@pytest.mark.parametrize("page", ["print"], indirect=True)
+def test_paper_has_room_for_two_clusters_side_by_side(page, report):
+    cards = page.locator("#clusters .card")
+    first, second = (cards.nth(i).bounding_box() for i in range(2))
+    assert first["y"] == second["y"]
+    if report.stem != "images":
+        assert cards.first.locator("th", has_text="All rows").is_visible()
+
+
+def test_values_of_a_column_have_decimals_or_none(browser, tmp_path):
+    """Columns of halves and of whole numbers: 3.00 beside 2.50, and 3 beside 2."""
+    rows, _ = make_subspaces((1, 1), 4, points_per_subspace=30, outliers=0, random_state=0)
+    values = np.column_stack([np.round(10 * rows[:, :2]) / 2 + 0.5, np.round(9 * rows[:, 2:])])
+    model = KFlats(2, subspace_dim=1, n_init=1, random_state=0).fit(rows)
+    describe(model, rows, values=values, columns=["a", "b", "c", "d"], n_stability=0).save(tmp_path / "page.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    heads = page.locator("#examples details").first.locator("thead th").all_inner_texts()
+    for line in page.locator("#examples details").first.locator("tbody tr:not(.mean)").all():
+        cells = dict(zip(heads, line.locator("td").all_inner_texts(), strict=True))
+        assert all("." in cells[name] or cells[name] == "0" for name in "ab")
+        assert not any("." in cells[name] for name in "cd")
+    page.close()
 
 
 @pytest.mark.parametrize("page", ["phone"], indirect=True)

@@ -89,7 +89,8 @@ class Report:
             title=escape(self.data["title"]),
             level=escape(verdict["level"]),
             trust=escape(verdict["badge"]),
-            verdict=escape(verdict["text"]),
+            # The badge above the sentence has its first words.
+            verdict=escape(verdict["text"].removeprefix(f"{verdict['badge'].capitalize()}. ")),
             meaning=escape(verdict["meaning"]),
             reasons=_items(verdict["reasons"]),
             advice=_items([f"Try {each}" for each in verdict["advice"]]),

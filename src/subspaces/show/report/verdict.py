@@ -12,10 +12,16 @@ from subspaces.selection.verdict import DOUBTFUL, RELIABLE, UNCONFIRMED, UNRELIA
 from subspaces.selection.verdict_thresholds import SMALL_CLUSTER
 from subspaces.show.look import label_array, on_host
 from subspaces.show.report.subject import Subject
-from subspaces.show.report.thresholds import GOOD_AGREEMENT, MANY_ROWS
+from subspaces.show.report.thresholds import GOOD_AGREEMENT, MANY_ROWS, POOR_AGREEMENT
 
 # Colours of the page.
 LEVELS = {RELIABLE: "good", UNCONFIRMED: "fair", DOUBTFUL: "fair", UNRELIABLE: "poor"}
+
+# What the trust means if refits of the report with other seeds give other clusters.
+MEANING_IF_SEEDS_DIFFER = {
+    RELIABLE: "Another kind of evidence confirms these clusters, but fits with other seeds and fewer rows differ.",
+    UNCONFIRMED: "Other landmarks repeat these clusters, but fits with other seeds do not: read the reasons.",
+}
 
 
 def verdict_on(subject: Subject, stability: dict[str, Any] | None, seed: int) -> Verdict:
@@ -55,10 +61,8 @@ def verdict_data(
     alone = verdict.evidence.n_clusters < 2
     badge = "no clusters" if alone else verdict.trust
     shown = {"level": "fair" if alone else LEVELS[verdict.trust], "badge": badge, "text": text}
-    meaning = verdict.meaning
-    if verdict.trust == UNCONFIRMED and other_seeds_differ(stability):
-        meaning = "Other landmarks repeat these clusters, but fits with other seeds do not: read the reasons."
-    return {**verdict.to_dict(), **shown, "meaning": meaning}
+    meaning = MEANING_IF_SEEDS_DIFFER.get(verdict.trust) if not alone and other_seeds_differ(stability) else None
+    return {**verdict.to_dict(), **shown, "meaning": meaning or verdict.meaning}
 
 
 def other_seeds_differ(stability: dict[str, Any] | None) -> bool:
@@ -80,7 +84,8 @@ def own_warnings(subject: Subject, stability: dict[str, Any] | None) -> list[str
         found.append(f"{percent(outliers)} of the rows are labelled as outliers and are in no cluster.")
     found += _unusual(subject)
     if stability and other_seeds_differ(stability):
-        found.append(f"Fits with other seeds give other clusters (adjusted Rand index {stability['mean']:.2f}).")
+        how = "partly other" if stability["mean"] >= POOR_AGREEMENT else "other"
+        found.append(f"Fits with other seeds give {how} clusters (adjusted Rand index {stability['mean']:.2f}).")
     return found
 
 

@@ -38,11 +38,11 @@ function beside({ kmeans, scatter: data, summary }) {
     const each = width > 620 ? (width - 20) / 2 : width;
     return el("div", { class: "panels" }, panel(data, data.labels, each, `${summary.model}, this report`), panel(data, kmeans.labels, each, "k-means"));
   }));
-  const projected = kmeans.components === null ? "" : ` All of these methods get ${kmeans.components} principal components of the rows.`;
-  const scaled = kmeans.standardised ? " Both get columns divided by their standard deviations." : "";
+  const projected = kmeans.components === null ? "" : ` All of these methods use ${kmeans.components} principal components of the rows.`;
+  const scaled = kmeans.standardised ? " Both use columns divided by their standard deviations." : "";
   return {
     id: "kmeans", title: "Beside other methods",
-    read: `${besideSentence(kmeans)} k-means looks for round clusters of similar size; here it gets the same rows and the same number of clusters.${scaled} The other methods are those of scikit-learn, on at most 2,000 of the rows.${projected}`,
+    read: `${besideSentence(kmeans)} k-means looks for round clusters of similar size. It was run on the same rows, with the same number of clusters.${scaled} The other methods are those of scikit-learn, on at most 2,000 of the rows.${projected}`,
     body: [node, table(columns, rows, { narrow: true, label: "Comparison with other methods" })],
   };
 }

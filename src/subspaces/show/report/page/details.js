@@ -80,14 +80,18 @@ function choices({ choice, answer }) {
   };
 }
 
+// Columns of the tables below in words.
+const WORDS = { n_clusters: "number of clusters", cluster_dims: "dimensions", subspace_dim: "dimension", neighborhood: "rows per flat", n_rows: "rows tried", n_components: "eigenvectors", one_flat: "nats, one flat", k_flats: "nats, K flats" };
+const inWords = (key) => WORDS[key] || spaced(key);
+
 function decision({ name, reason, score, winner, larger_is_better: larger, candidates }) {
   const keys = [...new Set(candidates.flatMap(Object.keys))];
   const numbered = candidates.map((each, i) => ({ ...each, index: i }));
   const order = sorted(numbered, (row) => row[score], larger);
   const kept = new Set([winner, ...order.map((row) => row.index)].filter((each, i, all) => all.indexOf(each) === i).slice(0, 8));
-  const columns = keys.map((key) => ({ name: key === score ? `${spaced(key)} (${larger ? "larger" : "smaller"} is better)` : spaced(key), cell: (row) => shown(row[key]) }));
-  return el("div", { class: "decision" }, el("h3", null, capital(spaced(name))), el("p", { class: "quiet" }, `${capital(reason)}.`),
-    table(columns, order.filter((row) => kept.has(row.index)), { narrow: true, won: (row) => row.index === winner, label: spaced(name) }));
+  const columns = keys.map((key) => ({ name: key === score ? `${inWords(key)} (${larger ? "larger" : "smaller"} is better)` : inWords(key), cell: (row) => shown(row[key]) }));
+  return el("div", { class: "decision" }, el("h3", null, capital(inWords(name))), el("p", { class: "quiet" }, `${capital(reason)}.`),
+    table(columns, order.filter((row) => kept.has(row.index)), { narrow: true, won: (row) => row.index === winner, label: inWords(name) }));
 }
 
 function spectrum({ eigenvalues: data }) {
@@ -96,7 +100,7 @@ function spectrum({ eigenvalues: data }) {
     : `The largest drop is after eigenvalue ${data.largest_gap_at}, not ${data.n_clusters}. If clusters touch or have several parts, gaps are small and not informative.`;
   return {
     id: "eigenvalues", title: "Eigenvalues",
-    read: `${plural(data.n_clusters, "cluster")} with good separation give ${plural(data.n_clusters, "eigenvalue")} near one, then a drop. ${drop}`,
+    read: `${plural(data.n_clusters, "well separated cluster")} ${data.n_clusters === 1 ? "gives" : "give"} ${plural(data.n_clusters, "eigenvalue")} near one, then a drop. ${drop}`,
     body: [chart((width) => eigenvalues(data, width))],
   };
 }

@@ -66,5 +66,6 @@ function tipped(node, content) {
 
 // A name that breaks between its words, if these are joined by signs: flavanoids/total_phenols.
 const breakable = (name) => el("span", null, String(name).split(/(?<=[_/.:|])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part])));
+const longestWord = (name) => Math.max(...String(name).split(/(?<=[_/.:|])|\s+/).map((part) => part.length));
 
 const pairs = (list) => el("dl", null, list.filter(Boolean).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]));

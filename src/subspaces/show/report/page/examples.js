@@ -19,13 +19,17 @@ function imageCard(entry, size) {
 function valueCard(entry, size, open) {
   const rows = KINDS.flatMap(([kind, name]) => (entry[kind] || []).map((row) => ({ ...row, kind: name })));
   const withConfidence = rows.some((row) => row.confidence !== null);
+  const written = (j) => {
+    const write = columnFormat(rows.map((row) => row.values[j]));
+    return (row) => write(row.values[j]);
+  };
   const columns = [
     { name: "Row", cell: rowName },
     { name: "Kind", cell: (row) => row.kind, kind: "word" },
     ...(withConfidence ? [{ name: "Confidence", cell: (row) => fixed(row.confidence) }] : []),
     { name: "To own flat", cell: (row) => decimal(row.own) },
     { name: "To nearest other flat", cell: (row) => (row.nearest === null ? MISSING : `${decimal(row.other)} (${row.nearest})`) },
-    ...entry.columns.map((column, j) => ({ name: column.name, kind: "long", cell: (row) => cellValue(row.values[j]) })),
+    ...entry.columns.map((column, j) => ({ name: column.name, kind: "long", cell: written(j) })),
   ];
   const body = table(columns, rows, { label: `Rows of ${clusterName(entry.cluster)}` });
   const means = (name, key) => el("tr", { class: "mean" }, el("td", { colspan: withConfidence ? 5 : 4 }, name), entry.columns.map((column) => el("td", null, decimal(column[key]))));

@@ -38,14 +38,16 @@ function bytes(value) {
 }
 
 const tick = (value) => decimal(value, 3, false);
-// Values of columns: integers are written without decimals.
-const cellValue = (value) => (Number.isInteger(value) ? count(value) : decimal(value));
+// A function that writes the values of a column: without decimals if all of them are integers.
+const columnFormat = (values) => (values.every((value) => value === null || value === undefined || Number.isInteger(value)) ? count : (value) => decimal(value));
+const cellValue = (value) => columnFormat([value])(value);
 
 // Format a candidate value of any type.
 function shown(value) {
   if (value === null || value === undefined) return MISSING;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return Number.isInteger(value) ? count(value) : decimal(value, 4);
+  if (Array.isArray(value)) return value.map(shown).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -26,7 +26,7 @@ const cardTitle = (cluster, size) => el("h3", null, swatch(cluster), capital(clu
 function profileCard(profile, size) {
   const { cluster, columns, relations } = profile;
   const span = ({ all_bar: whole }) => whole[4] - whole[0];
-  const line = (column) => el("tr", null, el("th", { scope: "row", title: column.name }, breakable(column.name)), el("td", { class: "word" }, column.word),
+  const line = (column) => el("tr", null, el("th", { scope: "row", title: column.name }, breakable(column.name)), el("td", { class: "word" }, column.word || MISSING),
     el("td", null, near(column.mean, span(column))), el("td", { class: "quiet" }, near(column.all, span(column))), el("td", { class: "drawn" }, profileBar(column, cluster)));
   const head = ["Column", "Here", "Mean here", "All rows", ""].map((name) => el("th", { scope: "col" }, name));
   const related = relations.map((each) => el("p", { class: "small" }, `${each.first} and ${each.second} ${each.here > 0 ? "rise together" : "move in opposite directions"} here: correlation ${fixed(each.here)}, and ${fixed(each.all)} in all rows.`));

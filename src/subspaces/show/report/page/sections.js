@@ -52,7 +52,7 @@ function clusterSection(data) {
 function evidence({ evidence: boxes }) {
   if (!boxes.length) return null;
   return {
-    id: "evidence", title: "How far to trust it", read: "Each box is one question. The verdict at the top needs more than stability: another kind of evidence must confirm the clusters.",
+    id: "evidence", title: "How far to trust it", read: "Each box is one question. A tick supports the clusters, ! is a doubt, a cross contradicts them, and a dash means that the question does not matter for clusters of this kind. The verdict needs more than stability: another kind of evidence must confirm the clusters.",
     body: [el("dl", { class: "evidence" }, boxes.map((each) => el("div", null,
       el("dt", null, sign(each.level), each.name), el("dd", { class: "value" }, each.value), el("dd", { class: "note" }, each.text))))],
   };

@@ -43,12 +43,21 @@ function showSelection(node, data, chosen, clear) {
   const [, ...rows] = selectionTable(data, chosen);
   const heads = selectionTable(data, [])[0];
   const known = heads.length - data.columns.length;
-  const columns = heads.map((name, j) => ({ long: j >= known, name: j < known ? capital(spaced(name)) : name, cell: (row) => (typeof row[j] === "number" ? cellValue(row[j]) : row[j] === null ? MISSING : row[j]) }));
-  columns[0].cell = (row) => String(row[0]);
+  const listed = rows.slice(0, LISTED_ROWS);
+  const written = (name, j) => {
+    if (name === "row") return String;
+    if (name === "confidence") return (value) => fixed(value);
+    const write = columnFormat(listed.map((row) => row[j]));
+    return (value) => (typeof value === "number" ? write(value) : value === null ? MISSING : value);
+  };
+  const columns = heads.map((name, j) => {
+    const write = written(name, j);
+    return { kind: j >= known ? "long" : null, name: j < known ? capital(spaced(name)) : name, cell: (row) => write(row[j]) };
+  });
   const save = () => download("selected-rows.csv", `${[heads, ...rows].map((cells) => cells.map(csvCell).join(",")).join("\n")}\n`);
   node.replaceChildren(
     el("div", { class: "controls" }, el("strong", null, `${plural(chosen.length, "row")} selected`), parts,
       el("span", { class: "zoom" }, el("button", { type: "button", onclick: save }, "Download as CSV"), el("button", { type: "button", onclick: clear }, "Clear"))),
-    table(columns, rows.slice(0, LISTED_ROWS), { label: "Selected rows" }),
+    table(columns, listed, { label: "Selected rows" }),
     chosen.length > LISTED_ROWS ? el("p", { class: "small quiet" }, `The first ${LISTED_ROWS} rows are listed; the file has all of them.`) : "");
 }

@@ -1,3 +1,6 @@
+// Letters of a word that is not broken in a heading.
+const LONG_WORD = 16;
+
 // Tables that can be sorted by clicking a heading. A column is {name, value(row), cell(row), kind}; its kind is "text" for
 // sentences, "word" for a single word, "label" for what a line is about, "title" for a heading of one line, or "long" for the
 // name of a column of the rows.
@@ -6,6 +9,8 @@ function table(columns, rows, { sortable = false, narrow = false, won = null, la
   const draw = (order) => body.replaceChildren(...order.map((row) =>
     el("tr", { class: won && won(row) ? "won" : null }, columns.map((column) => el("td", { class: column.kind }, column.cell(row))))));
   const heads = columns.map((column) => el("th", { scope: "col", class: column.kind }));
+  // Names break between words, if these are not too long.
+  columns.forEach((column, i) => column.kind === "long" && heads[i].style.setProperty("--letters", Math.min(LONG_WORD, longestWord(column.name))));
   heads.forEach((head, i) => {
     if (!sortable) return head.append(breakable(columns[i].name));
     const arrow = el("span", { class: "arrow", "aria-hidden": "true" });
