@@ -12,9 +12,19 @@ def test_methods_side_by_side(made, tmp_path, capsys):
     folder, _, y = made
     capsys.readouterr()
     words = ["compare", str(folder / "rows.csv"), "-k", "2", "--truth", "kind", "--methods", "fls,lbf,kasp"]
-    assert cli.main([*words, "--repeats", "2", "--out", str(tmp_path / "side")]) == 0
+    assert cli.main([*words, "--repeats", "2", "--details", "--out", str(tmp_path / "side")]) == 0
     printed = capsys.readouterr().out
-    for word in ("method", "seconds", "accuracy", "ARI", "NMI", "residual", "stability", "every pair"):
+    for word in (
+        "method",
+        "seconds",
+        "accuracy",
+        "ARI",
+        "NMI",
+        "like fls",
+        "residual",
+        "stability",
+        "index of every pair",
+    ):
         assert word in printed
     assert {path.name for path in (tmp_path / "side").iterdir()} == {
         "comparison.json",
@@ -32,6 +42,16 @@ def test_methods_side_by_side(made, tmp_path, capsys):
     assert found["fls"]["residual"] < found["kasp"]["residual"]
     assert document["agreement"]["fls"]["fls"] == 1
     assert document["agreement"]["fls"]["lbf"] == document["agreement"]["lbf"]["fls"]
+
+
+def test_pairs_of_methods_are_details(made, capsys):
+    folder, _, _ = made
+    capsys.readouterr()
+    assert cli.main(["compare", str(folder / "rows.csv"), "-k", "2", "--drop", "kind", "--methods", "fls,kasp"]) == 0
+    printed = capsys.readouterr().out
+    assert "index of every pair" not in printed
+    heads, first = (line.split() for line in printed.splitlines()[2:4])
+    assert (heads[3:5], first[3]) == (["like", "fls"], "1.00")
 
 
 def test_a_method_that_cannot_run_is_reported_and_others_run(made, capsys):

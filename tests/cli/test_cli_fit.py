@@ -536,3 +536,13 @@ def test_a_column_that_numbers_the_rows_can_be_dropped_as_the_warning_says(rows,
     words = shlex.split(line.partition(" by ")[2])
     assert cli.main(["fit", "numbered.csv", "-k", "2", "--out", "other.npy", *words]) == 0
     assert "numbers the rows" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--truth", "--drop"])
+def test_a_column_of_classes_can_be_left_out_as_the_warning_says(rows, capsys, option):
+    write_csv(Path("classes.csv"), np.column_stack([rows[0], np.arange(120) % 3]), [*"abcdefgh", "the, kind"])
+    assert cli.main(["fit", "classes.csv", "-k", "2", "--out", "labels.npy"]) == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "has only 3 different values" in line]
+    words = shlex.split(line)
+    assert cli.main(["fit", "classes.csv", "-k", "2", "--out", "other.npy", *words[words.index(option) :][:2]]) == 0
+    assert "different values" not in capsys.readouterr().err

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from subspaces import FLS, LBF, KFlats
 from subspaces.rows import ScaleWarning
-from subspaces.rows.unusual import dominant_columns, row_numbers
+from subspaces.rows.unusual import class_numbers, dominant_columns, row_numbers
 
 ROWS = np.random.RandomState(0).normal(size=(60, 4))
 NAMES = ("a", "b", "c", "d")
@@ -44,6 +44,29 @@ def test_columns_of_one_scale_do_not_dominate(variances):
     assert dominant_columns(np.asarray(variances, float)) is None
 
 
+def numbers(*columns):
+    """Rows of two columns of many values and of the given ones, repeated."""
+    rng = np.random.RandomState(0)
+    return np.column_stack([rng.standard_normal((120, 2)), *(np.resize(column, 120) for column in columns)])
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        ([[0, 1, 2]], ("c2", 3)),
+        ([[0, 1]], ("c2", 2)),
+        ([[1.0]], None),  # a constant
+        ([[0.5, 1.5]], None),
+        ([range(60)], None),  # counts
+        ([[0, 1], [0, 1, 2]], None),  # several: such as answers from 1 to 5
+        ([range(12), range(50)], None),  # other columns have few values, too
+    ],
+)
+def test_a_column_of_classes(columns, found):
+    rows = numbers(*columns)
+    assert class_numbers(rows, [f"c{j}" for j in range(rows.shape[1])]) == found
+
+
 class TestFits:
     X = load_wine(as_frame=True).data
 
@@ -55,6 +78,13 @@ class TestFits:
             model.fit(self.X)
         with pytest.warns(ScaleWarning, match="column 12 of 13"):
             model.fit(self.X.to_numpy())
+
+    def test_the_remedy_is_the_parameter_of_fls(self):
+        rows = load_breast_cancer().data
+        with pytest.warns(ScaleWarning, match="pass standardise=True, unless .* same unit .then standardise=False"):
+            FLS(2, random_state=0).fit(rows)
+        with pytest.warns(ScaleWarning, match="StandardScaler"):
+            KFlats(2, subspace_dim=1, random_state=0).fit(rows)
 
     def test_not_if_columns_are_standardised_or_the_user_has_decided(self):
         with warnings.catch_warnings():

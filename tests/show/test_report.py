@@ -33,6 +33,8 @@ from subspaces import (
 from subspaces.datasets import make_subspaces
 from subspaces.report import Report, Run, describe
 from subspaces.selection.verdict import RELIABLE, UNCONFIRMED
+from subspaces.show.report.clusters import cluster_facts
+from subspaces.show.report.evidence import evidence_boxes
 from subspaces.show.report.plain import name_text, number, to_json
 from subspaces.show.report.report import SCRIPTS
 from subspaces.show.report.subject import make_subject
@@ -112,6 +114,11 @@ def test_every_estimator(name):
     assert "<title>Clusters found by" in report.to_html()
 
 
+def plain_subject(model, rows):
+    """What `describe(model, rows)` describes."""
+    return make_subject(model, rows, **dict.fromkeys(list(inspect.signature(make_subject).parameters)[2:]))
+
+
 def test_verdict_on_good_and_on_random_clusters():
     good = describe(fitted(KFlats(2, n_init=2, random_state=0)), X, truth=Y, n_stability=2).data
     assert (good["verdict"]["trust"], good["verdict"]["level"]) == ("reliable", "good")
@@ -121,6 +128,17 @@ def test_verdict_on_good_and_on_random_clusters():
     bad = describe(fitted(FLS(4, random_state=0), noise), noise, n_stability=2).data["verdict"]
     assert (bad["structure"], bad["level"]) == ("none", "poor")
     assert bad["text"].startswith("Unreliable. No separate clusters")
+
+
+def test_distances_to_flats_of_several_dimensions_are_not_held_against_the_clusters():
+    """A plane is nearer to rows of a blob than their own centre is."""
+    model = FLS(2, random_state=0).fit(X)
+    subject = plain_subject(model, X)
+    for dims, level in (([2, 0], "neutral"), ([0, 0], "poor")):
+        found = cluster_facts(subject)
+        facts = replace(found, dims=np.array(dims), other=found.own / 2)
+        boxes = {box["name"]: box["level"] for box in evidence_boxes(subject, facts, model.verdict_, None)}
+        assert boxes["How many rows are nearer to another cluster?"] == level
 
 
 def test_the_box_about_the_number_of_clusters_follows_the_verdict():
@@ -167,8 +185,7 @@ def test_refits_that_differ_do_not_contradict_the_verdict():
 
 @pytest.mark.parametrize(("agreement", "words"), [(0.7, "partly other clusters"), (0.3, "give other clusters")])
 def test_refits_that_differ_are_warned_of(flats, agreement, words):
-    names = list(inspect.signature(make_subject).parameters)[2:]
-    warned = own_warnings(make_subject(flats, X, **dict.fromkeys(names)), {"mean": agreement})
+    warned = own_warnings(plain_subject(flats, X), {"mean": agreement})
     assert words in warned[-1]
 
 

@@ -169,3 +169,12 @@ def test_landmark_statistics():
     assert sum(data["per_cluster"]) <= data["count"]
     assert data["rows_per_landmark"][-1] * data["count"] >= len(X)
     assert 1 <= data["effective"][0] <= data["effective"][-1] <= data["nearest"]
+
+
+def test_the_first_picture_of_separate_clusters_is_not_one_dot_for_each():
+    """Rows of clusters that are far from each other have nearly the same embedding: distances show more."""
+    rows = np.repeat(5 * np.eye(4)[:3], 100, axis=0) + np.random.RandomState(0).standard_normal((300, 4))
+    first, second, *_ = describe(KASP(3, random_state=0).fit(rows), rows, n_stability=0).data["scatter"]["views"]
+    assert (first["name"], second["name"]) == ("Distances to two flats", "Spectral embedding")
+    cells = [np.unique(np.array(view["points"][:2]) * 50 // (view["grid"] + 1), axis=1) for view in (first, second)]
+    assert cells[1].shape[1] < 30 < cells[0].shape[1]

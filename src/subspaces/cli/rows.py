@@ -24,7 +24,7 @@ from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes
 from subspaces.rows.paths import find_files
 from subspaces.rows.preparation import column_variances
 from subspaces.rows.thresholds import FIT_ROWS, SAMPLE_SHARE
-from subspaces.rows.unusual import dominant_columns, row_numbers
+from subspaces.rows.unusual import class_numbers, dominant_columns, row_numbers
 from subspaces.spectral.partition import at_most
 
 # Reports and figures use at most this many of the rows that are not in memory.
@@ -118,8 +118,14 @@ def prepare(
     is_table = table.image_shape is None
     if isinstance(rows, np.ndarray) and is_table:
         for name in row_numbers(rows, table.columns):
-            word = f'"{name}"' if "," in name else name
-            console.warn(f"column {name!r} numbers the rows: leave it out by --drop {shlex.quote(word)}")
+            console.warn(f"column {name!r} numbers the rows: leave it out by --drop {_option_word(name)}")
+        classes = class_numbers(rows, table.columns)
+        if classes is not None:
+            name, count = classes
+            console.warn(
+                f"column {name!r} has only {count} different values, whole numbers: if they are classes or categories, "
+                f"leave it out by --truth {shlex.quote(name)} or --drop {_option_word(name)}"
+            )
     has_scales = is_table and standardise is None
     if preparation is None:
         # The fit knows whether it standardises the columns itself.
@@ -132,6 +138,11 @@ def prepare(
     console.stage("preparing rows")
     with memory_errors():
         return apply(preparation.fit(rows), table, rows)
+
+
+def _option_word(name: str) -> str:
+    """The name of a column in a list on the command line."""
+    return shlex.quote(f'"{name}"' if "," in name else name)
 
 
 def apply(preparation: Preparation, table: Table, rows: NDArray[Any] | RowSource) -> Prepared:

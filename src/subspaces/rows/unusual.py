@@ -13,6 +13,9 @@ from subspaces.rows.columns import listed
 
 # From this many rows on, values that all increase are not a coincidence.
 LEAST_ROWS = 10
+# A column of at most this many whole numbers, each in this many rows on average, may hold classes or categories; all
+# other columns have at least this many times as many values.
+MOST_CLASSES, ROWS_OF_CLASS, TIMES_AS_VARIED = 20, 10, 5
 # One column, or up to three of at least five times as many, dominate distances if they have this share of the variance.
 MOST_DOMINANT, TIMES_AS_MANY, DOMINANT_SHARE = 3, 5, 0.95
 
@@ -39,12 +42,13 @@ class DominantColumns:
 class ScaleWarning(UserWarning):
     """Columns of very different scale: a few of them decide the clusters."""
 
-    def __init__(self, found: DominantColumns, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, found: DominantColumns, names: Sequence[str] | None = None, *, has_parameter: bool = False
+    ) -> None:
         self.found = found
-        super().__init__(
-            f"{found.sentence(names)}: standardise the columns of X, such as by StandardScaler, unless all have the "
-            "same unit."
-        )
+        how = "pass standardise=True" if has_parameter else "standardise the columns of X, such as by StandardScaler"
+        also = " (then standardise=False)" if has_parameter else ""
+        super().__init__(f"{found.sentence(names)}: {how}, unless all have the same unit{also}.")
 
 
 def dominant_columns(variances: NDArray[np.floating]) -> DominantColumns | None:
@@ -59,11 +63,16 @@ def dominant_columns(variances: NDArray[np.floating]) -> DominantColumns | None:
     return None
 
 
-def warn_of_scale(variances: NDArray[np.floating], names: Sequence[str] | None, *, stacklevel: int) -> None:
-    """Warn if a few of the columns with these variances (p,) dominate distances."""
+def warn_of_scale(
+    variances: NDArray[np.floating], names: Sequence[str] | None, *, has_parameter: bool, stacklevel: int
+) -> None:
+    """Warn if a few of the columns with these variances (p,) dominate distances.
+
+    The warning names the parameter `standardise`, if the estimator has it.
+    """
     found = dominant_columns(variances)
     if found is not None:
-        warnings.warn(ScaleWarning(found, names), stacklevel=stacklevel + 1)
+        warnings.warn(ScaleWarning(found, names, has_parameter=has_parameter), stacklevel=stacklevel + 1)
 
 
 def row_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> list[str]:
@@ -73,3 +82,19 @@ def row_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> list[str]:
     whole = np.flatnonzero((rows[: 10 * LEAST_ROWS] % 1 == 0).all(axis=0))
     counting = [j for j in whole.tolist() if (np.diff(rows[:, j]) > 0).all() and (rows[:, j] % 1 == 0).all()]
     return [names[j] for j in counting]
+
+
+def class_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> tuple[str, int] | None:
+    """The only column of rows (n, p) that may hold classes or categories as numbers, and how many; None if unclear."""
+    if rows.shape[1] < 3:
+        return None
+    # Most columns of numbers have many values in the first rows.
+    first = rows[: ROWS_OF_CLASS * (MOST_CLASSES + 1)]
+    few = [j for j in range(rows.shape[1]) if len(np.unique(first[:, j])) <= MOST_CLASSES]
+    if len(few) != 1:
+        return None
+    (j,) = few
+    values = np.unique(rows[:, j])
+    is_class = 2 <= len(values) <= min(MOST_CLASSES, len(rows) // ROWS_OF_CLASS) and (values % 1 == 0).all()
+    others = [len(np.unique(first[:, i])) for i in range(rows.shape[1]) if i != j]
+    return (names[j], len(values)) if is_class and min(others) >= TIMES_AS_VARIED * len(values) else None

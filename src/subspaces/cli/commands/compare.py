@@ -58,6 +58,7 @@ FILES = ("comparison.json", "comparison.csv", "labels.csv")
     metavar="FOLDER",
     help="Folder for comparison.json, comparison.csv and labels.csv; none by default.",
 )
+@click.option("--details", is_flag=True, help="Print how far every pair of methods agrees, too.")
 @opt.reading()
 @opt.preparing
 @opt.seed
@@ -68,8 +69,8 @@ FILES = ("comparison.json", "comparison.csv", "labels.csv")
 def compare(ctx: click.Context, /, **options: Any) -> None:
     """Run several methods on the same rows, side by side.
 
-    Prints how long each method took, how far the methods agree, and how good they are: against --truth, or else by the
-    part of each row that its subspace does not explain. DATA are files as for subspaces fit. k-means, spectral
+    Prints how long each method took, how far it agrees with the first one, and how good it is: against --truth, or else
+    by the part of each row that its subspace does not explain. DATA are files as for subspaces fit. k-means, spectral
     clustering, a Gaussian mixture and HDBSCAN of scikit-learn are always shown beside them.
     """
     from subspaces.cli import comparison, rows
@@ -95,7 +96,7 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     if options["json"]:
         print_json(document)
     else:
-        print_text(_text(outcomes, document))
+        print_text(_text(outcomes, document, details=options["details"]))
 
 
 def _chosen(names: Sequence[str]) -> list[Method]:
@@ -109,12 +110,15 @@ def _chosen(names: Sequence[str]) -> list[Method]:
     return [METHODS[name] for name in dict.fromkeys(names)]
 
 
-def _text(outcomes: Sequence[Outcome], document: dict[str, Any]) -> str:
+def _text(outcomes: Sequence[Outcome], document: dict[str, Any], *, details: bool) -> str:
     done = [outcome for outcome in outcomes if outcome.labels is not None]
+    first = done[0].method.name
     shown: list[tuple[str, Any]] = [("seconds", lambda o: f"{o.seconds:.2f}"), ("K", lambda o: str(o.n_clusters))]
     if any(outcome.scores for outcome in done):
         for head, name in (("accuracy", "accuracy"), ("ARI", "adjusted_rand"), ("NMI", "normalized_mutual_info")):
             shown.append((head, lambda o, name=name: _figure(o.scores.get(name))))
+    if len(done) > 1:
+        shown.append((f"like {first}", lambda o: _figure(document["agreement"][first][o.method.name], 2)))
     shown.append(("residual", lambda o: _figure(o.residual)))
     if any(outcome.agreement is not None for outcome in done):
         shown.append(("agreement", lambda o: _figure(o.agreement)))
@@ -126,6 +130,11 @@ def _text(outcomes: Sequence[Outcome], document: dict[str, Any]) -> str:
         "",
         table(["method", *(head for head, _ in shown)], rows),
         "",
+        *(
+            [f"like {first}: how far the clusters are those of {first}; 1 is the same, 0 is chance"]
+            if len(done) > 1
+            else []
+        ),
         f"residual: the part of a typical row that the subspace of dimension {document['residual_dimension']} of its "
         "cluster, fitted to other rows, does not explain",
     ]
@@ -139,7 +148,9 @@ def _text(outcomes: Sequence[Outcome], document: dict[str, Any]) -> str:
         if outcome.n_fitted is not None and outcome.method.name not in ("k-means", "mixture")
     ]
     lines += [f"{outcome.method.name}: {outcome.not_run}" for outcome in outcomes if outcome.not_run is not None]
-    if len(done) > 1:
+    if len(done) > 2 and not details:
+        lines.append("--details shows how far every pair of methods agrees")
+    elif len(done) > 1:
         found = document["agreement"]
         names = [outcome.method.name for outcome in done]
         cells = [[name, *(_figure(found[name][other], 2) for other in names)] for name in names]

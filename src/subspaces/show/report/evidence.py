@@ -141,14 +141,13 @@ def _separation(facts: ClusterFacts) -> Box | None:
         return None
     share = float(facts.misplaced[known].mean())
     text = "Rows that are nearer to the flat of another cluster than to their own."
+    level = _share_level(share) if facts.given else NEUTRAL
     if not facts.given:
         text += " This model does not use flats: they are fitted to its clusters and describe only flat clusters well."
-    return _box(
-        "How many rows are nearer to another cluster?",
-        percent(share),
-        _share_level(share) if facts.given else NEUTRAL,
-        text,
-    )
+    elif level != GOOD and len(np.unique(facts.dims)) > 1:
+        level = NEUTRAL
+        text += " Here that says little: flats of more dimensions are nearer to all rows, and clusters differ in this."
+    return _box("How many rows are nearer to another cluster?", percent(share), level, text)
 
 
 def _share_level(share: float) -> str:

@@ -28,6 +28,8 @@ FEW_COLUMNS = 3
 # Coordinates are integers from 0 to this, finer than the resolution of a screen; distances are coarser.
 GRID = 9999
 COARSE_GRID = 999
+# A picture in which all rows are in fewer cells than this for each cluster, of a grid of this many a side, shows dots.
+FEW_CELLS, CELLS = 10, 50
 # With more clusters, the ring is the first view.
 FEW_CLUSTERS = 4
 # In the ring, the weight of a cluster is this power of the inverse distance to its flat.
@@ -103,11 +105,18 @@ def views(
     distances = _distances(subject, facts, rows)
     if rows.shape[1] <= FEW_COLUMNS:
         found = [original, *(view for view in found if view is not original)]
+    in_order = [distances, *found] if _shows_dots(found[0], count) else [*found, distances]
     if count == 2:
-        return [distances, *found] if are_flat else [*found, distances]
+        return [distances, *found] if are_flat else in_order
     # Two coordinates separate at most a few clusters; the ring shows all of them.
     ring = _ring(subject, facts, rows)
-    return [ring, *found, distances] if count > FEW_CLUSTERS else [*found, distances, ring]
+    return [ring, *found, distances] if count > FEW_CLUSTERS else [*in_order, ring]
+
+
+def _shows_dots(view: dict[str, Any], n_clusters: int) -> bool:
+    """Whether the rows of each cluster are at nearly the same place, as in the embedding of clearly separate ones."""
+    cells = np.unique(np.array(view["points"][:2]) * CELLS // (view["grid"] + 1), axis=1)
+    return cells.shape[1] < min(FEW_CELLS * n_clusters, len(view["points"][0]) / 3)
 
 
 def _names(axis: str, table: NDArray[Any]) -> list[str]:
