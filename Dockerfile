@@ -1,11 +1,15 @@
 # docker build -t subspaces .
-# docker run --rm subspaces                                      the demo
-# docker run --rm -v "$PWD:/data" subspaces fit rows.csv         a fit of a file of yours; results appear beside it
+# docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" subspaces                 the demo; its picture appears here
+# docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" subspaces fit rows.csv    a fit of a file of yours; results
+#                                                                                      appear beside it
 FROM python:3.13-slim
 
 COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src
 RUN pip install --no-cache-dir "/source[plot,io,data]" && rm -r /source
+
+# With --user there is no home folder; matplotlib needs one for its cache.
+ENV MPLCONFIGDIR=/tmp/matplotlib
 
 WORKDIR /data
 ENTRYPOINT ["subspaces"]

@@ -10,9 +10,11 @@ verdict says so.
 # *Blobs.* The iris flowers are groups around their means, and the verdict names blobs. A Gaussian mixture finds
 # about the same clusters, is quicker, and is understood by more people:
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
 from subspaces import FLS
@@ -32,11 +34,31 @@ print(f"Gaussian mixture {clustering_accuracy(y, mixture.predict(X)):.2f}")
 
 rng = np.random.default_rng(0)
 uniform = rng.uniform(size=(500, 8))
-print(FLS("auto", random_state=0).fit(uniform).verdict_)
+one = FLS("auto", random_state=0).fit(uniform)
+print(one.verdict_)
 
 # %%
 # *Few rows.* A plane in 30 columns needs more than a handful of rows. Here, each of three planes has six:
 
 few = np.concatenate([rng.normal(size=(6, 2)) @ rng.normal(size=(2, 30)) for _ in range(3)])
 few += 0.3 * rng.normal(size=few.shape)
-print(FLS("auto", random_state=0).fit(few).verdict_)
+none = FLS("auto", random_state=0).fit(few)
+print(none.verdict_)
+
+# %%
+# The rows in their two leading principal components, coloured by the clusters of FLS: groups around their means, one
+# cloud, and a few rows without a shape. The last picture shows the planes that these rows come from.
+
+planes = np.repeat(np.arange(3), 6)
+pictures = {
+    "blobs: iris, clusters of FLS": (X, fls.labels_),
+    f"independent columns: {one.n_clusters_} cluster": (uniform, one.labels_),
+    f"few rows: {none.n_clusters_} cluster": (few, none.labels_),
+    "few rows: the true planes": (few, planes),
+}
+colors = np.array(["#0072B2", "#E69F00", "#009E73"])
+figure, axes = plt.subplots(1, 4, figsize=(13, 3.4), layout="constrained")
+for ax, (title, (rows, labels)) in zip(axes, pictures.items(), strict=True):
+    ax.scatter(*PCA(2).fit_transform(rows).T, c=colors[labels], s=40 if len(rows) < 50 else 8, linewidths=0)
+    ax.set(title=title, xticks=[], yticks=[])
+plt.show()

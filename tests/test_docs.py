@@ -119,3 +119,8 @@ def test_reference_names_everything(module):
         f"{home.__name__}.{name}" for name in home.__all__
     }
     assert not unknown
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda path: path.stem)
+def test_examples_of_the_gallery_have_a_picture(example):
+    assert "plt.show()" in example.read_text()

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -79,6 +80,44 @@ def test_the_oldest_versions_are_the_lower_bounds():
         # 2.0 and 2.0.0 are the same version.
         assert version == bounds[name] or re.fullmatch(rf"{re.escape(bounds[name])}(\.0)+", version), name
     assert set(extras["all"][0][len("subspaces[") : -1].split(",")) == set(extras) - {"all"}
+
+
+@pytest.mark.slow
+def test_the_image_has_all_that_it_needs(tmp_path):
+    """The steps of the Dockerfile without Docker: the copied files alone give a package whose program runs."""
+    extras = re.search(r'pip install --no-cache-dir "/source\[(.*)\]"', (ROOT / "Dockerfile").read_text())[1].split(",")
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(extras) <= set(known["optional-dependencies"])
+    assert known["scripts"]["subspaces"]
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, source / name)
+    words = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--target", tmp_path / "site", source]
+    subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
+    shutil.rmtree(source)
+    (tmp_path / "rows.csv").write_text("a,b\n" + "".join(f"{i % 2},{i}\n" for i in range(20)))
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "site"), "HOME": "/nonexistent"}
+    words = ["-m", "subspaces", "fit", "rows.csv", "-k", "2", "--out", "run"]
+    subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert (tmp_path / "run/report.html").is_file()
+
+
+def test_the_workflow_is_valid():
+    """Jobs have steps; each uses a fixed version of an action or runs a command; its Python is supported."""
+    yaml = pytest.importorskip("yaml")
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    least = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"].removeprefix(">=")
+    # YAML 1.1 reads the key `on` as true.
+    assert {"push", "pull_request"} <= set(workflow[True])
+    for job in workflow["jobs"].values():
+        assert job["runs-on"].startswith("ubuntu-")
+        for step in job["steps"]:
+            assert ("run" in step) != bool(re.fullmatch(r"actions/[\w-]+@v\d+", step.get("uses", "")))
+    versions = workflow["jobs"]["check"]["strategy"]["matrix"]["python"]
+    assert least in versions
+    assert os.access(ROOT / ".ci/run", os.X_OK)
 
 
 def test_the_workflow_runs_what_a_change_must_pass():
