@@ -3,10 +3,13 @@
 import doctest
 import importlib
 import re
+import runpy
 import shlex
 from pathlib import Path
 
 import pytest
+
+from subspaces.selection.verdict import BENT, BLOBS, FLAT, FOUND
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
@@ -124,3 +127,44 @@ def test_reference_names_everything(module):
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda path: path.stem)
 def test_examples_of_the_gallery_have_a_picture(example):
     assert "plt.show()" in example.read_text()
+
+
+def test_is_this_for_my_data_follows_the_start():
+    pages = re.findall(r"^(?:.* <)?([\w/-]+)>?$", (ROOT / "docs/index.md").read_text().rpartition(":hidden:")[2], re.M)
+    assert pages[:2] == ["start", "my-data"]
+
+
+def test_is_this_for_my_data_has_the_words_of_verdicts():
+    page = (ROOT / "docs/my-data.md").read_text()
+    for words in (*FOUND.values(), "No clusters found"):
+        assert words.removesuffix(".") in page
+
+
+# Words of the verdict, of the report and of tables on the command line that readers of k-means may not know.
+JARGON = [
+    "affine", "agreement", "bent cluster", "blob", "confidence", "description length", "dimension", "eigenvalue",
+    "embedding", "flat", "landmark", "modularity", "nat", "nearest neighbours", "outlier score", "profile", "residual",
+    "shuffled columns", "standardise", "subspace", "truth", "verdict",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", JARGON)
+def test_the_glossary_explains(word):
+    text = (ROOT / "docs/glossary.md").read_text()
+    assert re.search(rf"^(.*, )?{word}(, .*)?\n: ", text, re.MULTILINE)
+
+
+def test_the_glossary_is_sorted():
+    terms = re.findall(r"^(.+)\n: ", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    assert terms == sorted(terms, key=str.casefold)
+
+
+@pytest.mark.slow
+def test_the_pictures_of_my_data_are_what_their_titles_say(monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    models = runpy.run_path(str(ROOT / "examples/plot_00_is_this_for_my_data.py"))["models"]
+    plt.close("all")
+    found = {name.partition(":")[0]: model.verdict_ for name, model in models.items()}
+    assert [found[kind].structure for kind in ("flat", "bent", "blobs")] == [FLAT, BENT, BLOBS]
+    assert found["noise"].headline.startswith("No clusters found")
