@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from subspaces import KFlats
+from subspaces import FLS, KFlats
 from subspaces.datasets import make_subspaces
 from subspaces.report import describe
 
@@ -170,6 +170,17 @@ def test_values_of_a_column_have_decimals_or_none(browser, tmp_path):
         cells = dict(zip(heads, line.locator("td").all_inner_texts(), strict=True))
         assert all("." in cells[name] or cells[name] == "0" for name in "ab")
         assert not any("." in cells[name] for name in "cd")
+    page.close()
+
+
+def test_the_first_lines_say_whether_columns_were_standardised(browser, tmp_path):
+    rows, _ = make_subspaces((1, 1), 4, points_per_subspace=30, outliers=0, random_state=0)
+    page = browser.new_page()
+    for standardise, words in ((True, "4 columns, standardised"), (False, "4 columns · 2 clusters")):
+        model = FLS(2, subspace_dim=1, standardise=standardise, random_state=0).fit(rows)
+        describe(model, rows, n_stability=0).save(tmp_path / "page.html", overwrite=True)
+        page.goto((tmp_path / "page.html").as_uri())
+        assert words in page.locator("#summary").inner_text()
     page.close()
 
 

@@ -99,9 +99,10 @@ def test_k_means_gets_the_columns_that_fls_standardises():
     x = np.column_stack([1000 * rng.standard_normal(240), rng.standard_normal((240, 4))])
     x[:120, 1:] += 6
     model = FLS(2, standardise=True, random_state=0).fit(x)
-    beside = describe(model, x, n_stability=0).data["kmeans"]
-    assert beside["standardised"]
-    assert beside["agreement"] > 0.9
+    data = describe(model, x, n_stability=0).data
+    assert data["summary"]["standardised"]
+    assert data["kmeans"]["standardised"]
+    assert data["kmeans"]["agreement"] > 0.9
 
 
 @pytest.mark.parametrize("standardised", [False, True])

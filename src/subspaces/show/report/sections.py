@@ -172,6 +172,7 @@ def _summary(subject: Subject) -> dict[str, Any]:
         "model": type(subject.model).__name__,
         "n_rows": subject.n_rows,
         "n_columns": int(subject.values.shape[1]),
+        "standardised": bool(getattr(subject.model, "standardise_", False)),
         "n_clusters": int((subject.sizes > 0).sum()),
         "n_outliers": int((subject.labels < 0).sum()),
         "images": subject.pictures is not None,

@@ -42,7 +42,7 @@ function beside({ kmeans, scatter: data, summary }) {
   const scaled = kmeans.standardised ? " Both use columns divided by their standard deviations." : "";
   return {
     id: "kmeans", title: "Beside other methods",
-    read: `${besideSentence(kmeans)} k-means looks for round clusters of similar size. It was run on the same rows, with the same number of clusters.${scaled} The other methods are those of scikit-learn, on at most 2,000 of the rows.${projected}`,
+    read: `${besideSentence(kmeans)} k-means looks for round clusters of similar size. It was run on the same rows, with the same number of clusters.${scaled} The other methods are those of scikit-learn, on at most 2,000 of the rows; SpectralClustering uses another graph of neighbours than the verdict.${projected}`,
     body: [node, table(columns, rows, { narrow: true, label: "Comparison with other methods" })],
   };
 }

@@ -13,7 +13,7 @@ function theme() {
 }
 
 function summary({ summary: facts }) {
-  const parts = [facts.model, plural(facts.n_rows, "row"), facts.images ? null : plural(facts.n_columns, "column"), facts.n_clusters > 1 ? plural(facts.n_clusters, "cluster") : "no clusters", facts.n_outliers ? plural(facts.n_outliers, "outlier") : null];
+  const parts = [facts.model, plural(facts.n_rows, "row"), facts.images ? null : `${plural(facts.n_columns, "column")}${facts.standardised ? ", standardised" : ""}`, facts.n_clusters > 1 ? plural(facts.n_clusters, "cluster") : "no clusters", facts.n_outliers ? plural(facts.n_outliers, "outlier") : null];
   document.getElementById("summary").textContent = parts.filter(Boolean).join(" · ");
 }
 
