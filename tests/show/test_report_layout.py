@@ -189,7 +189,9 @@ def test_a_phone_shows_first_what_people_ask_first(page, report):
     """What makes a cluster different, and k-means beside ours, are read without scrolling sideways."""
     if report.stem != "images":
         words = page.locator("#clusters td.text").first.bounding_box()
-        assert words["x"] + words["width"] <= page.viewport_size["width"]
+        # The right edge of a table that scrolls is faded.
+        faded = 40 if page.locator("#clusters .scrolled.more").count() else 0
+        assert words["x"] + words["width"] <= page.viewport_size["width"] - faded
     compared = page.locator("#kmeans td:nth-child(3)").first.bounding_box()
     assert compared["x"] + compared["width"] <= page.viewport_size["width"]
 
