@@ -444,3 +444,14 @@ def test_wide_rows():
     assert set(data["scatter"]["columns"]) <= telling
     assert {each["name"] for each in data["examples"][0]["columns"]} <= telling
     assert {each["name"] for each in data["profiles"][0]["columns"]} <= telling
+
+
+def test_columns_that_fit_leaves_out_are_left_out_again():
+    """A table with names and classes among its columns, as people have them."""
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    frame.insert(0, "name", [f"row {i}" for i in range(len(X))])
+    with pytest.warns(UserWarning, match="does not hold numbers"):
+        model = FLS(2, random_state=0).fit(frame)
+    data = describe(model, frame, n_stability=0).data
+    assert data["summary"]["n_columns"] == X.shape[1]
+    assert {line["name"] for each in data["profiles"] for line in each["columns"]} <= set(frame.columns[1:])

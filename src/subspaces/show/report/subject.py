@@ -83,6 +83,7 @@ def make_subject(
 ) -> Subject:
     """Check the arguments of `describe`. For a pipeline, use its last step and the rows that reach it."""
     check_is_fitted(model)
+    X = _known_columns(model, X)
     if columns is None:
         columns = getattr(X if values is None else values, "columns", None)
     if hasattr(model, "steps"):
@@ -107,6 +108,12 @@ def make_subject(
         truth=None if truth is None else _one_each("truth", _mixed(truth), len(x)),
         pictures=pictures_of(shown, images, image_shape),
     )
+
+
+def _known_columns(model: Any, X: Any) -> Any:
+    """The columns of a dataframe that the model was fitted to: others, such as text, are left out by `fit` too."""
+    names = list(getattr(model, "feature_names_in_", ()))
+    return X[names] if names and set(names) < set(getattr(X, "columns", ())) else X
 
 
 def _float_rows(X: Any, name: str, count: int | None = None) -> NDArray[Any]:
