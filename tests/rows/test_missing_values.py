@@ -1,7 +1,11 @@
 """Missing values are refused with a remedy that fits: for Python, or for the command line."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from subspaces import FLS, cli, open_rows
 from subspaces.inputs import read_table
@@ -15,6 +19,25 @@ def test_python_names_the_imputer(value, make):
     rows = ROWS.copy()
     rows[3, 1] = value
     with pytest.raises(ValueError, match=r"NaN or infinity.*sklearn\.impute\.SimpleImputer"):
+        FLS(2).fit(make(rows))
+
+
+@pytest.mark.parametrize(
+    ("make", "where"),
+    [
+        (np.asarray, "(3 values, in columns 1, 2):"),
+        (np.ndarray.tolist, "(3 values, in columns 1, 2):"),
+        (lambda x: pd.DataFrame(x, columns=["a", "b", "c"]), "(3 values, in columns 'b', 'c'):"),
+        (lambda x: pd.DataFrame(x, columns=["a", "b", "c"]).assign(d="text"), "(3 values, in columns 'b', 'c'):"),
+        (lambda x: np.hstack([x[:, 1:]] * 4), "(12 values, in columns 0, 1, 2, 3, 4 and 3 more):"),
+        (sparse.csr_matrix, "infinity:"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:1 column does not hold numbers")
+def test_python_names_the_columns(make, where):
+    rows = ROWS.copy()
+    rows[3:5, 1] = rows[7, 2] = np.nan
+    with pytest.raises(ValueError, match=re.escape(where)):
         FLS(2).fit(make(rows))
 
 

@@ -20,8 +20,10 @@ from subspaces._core.errors import InputError, UserTypeError
 # Starts or draws that can be asked for: more would never end.
 MOST_REPEATS = 10_000
 NOT_FINITE = (
-    "Input X contains NaN or infinity: drop such rows, or fill in values first, as sklearn.impute.SimpleImputer does."
+    "Input X contains NaN or infinity{}: drop such rows, or fill in values first, as sklearn.impute.SimpleImputer does."
 )
+# Columns with missing values that a message names.
+MOST_NAMED = 5
 
 
 def check_rows(
@@ -47,10 +49,23 @@ def check_rows(
         raise UserTypeError(*error.args) from error
     except ValueError as error:
         # What scikit-learn suggests for missing values is about classifiers.
-        reason = NOT_FINITE if str(error).startswith(("Input X contains NaN", "Input X contains inf")) else str(error)
-        raise InputError(reason) from error
+        not_finite = str(error).startswith(("Input X contains NaN", "Input X contains inf"))
+        raise InputError(NOT_FINITE.format(_where_not_finite(X)) if not_finite else str(error)) from error
     check_range(rows)
     return rows
+
+
+def _where_not_finite(X: Any) -> str:
+    """How many values of `X` are missing or infinite, and in which columns; empty if that is not known."""
+    try:
+        columns = np.flatnonzero((found := ~np.isfinite(np.asarray(X, np.float64))).any(axis=0))
+    except (TypeError, ValueError):
+        return ""
+    names = getattr(X, "column_names", getattr(X, "columns", range(found.shape[1])))
+    named = ", ".join(repr(names[j]) for j in columns[:MOST_NAMED])
+    more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
+    values = "1 value" if found.sum() == 1 else f"{found.sum():,} values"
+    return f" ({values}, in {'column' if len(columns) == 1 else 'columns'} {named}{more})"
 
 
 def _check_device_rows(estimator: BaseEstimator, X: Any, *, reset: bool, min_features: int) -> Array:
@@ -103,7 +118,7 @@ def check_range(rows: Array, *, are_all: bool = True) -> None:
     """Refuse rows whose squares overflow or, if these rows `are_all`, underflow: distances would be meaningless."""
     largest = largest_entry(rows)
     if not largest < np.inf:
-        raise InputError(NOT_FINITE)
+        raise InputError(NOT_FINITE.format(""))
     number = namespace(rows).finfo(rows.dtype)
     if are_all and 0 < largest < float(np.sqrt(number.smallest_normal / number.eps)):
         raise InputError(
