@@ -73,7 +73,8 @@ def pages(tmp_path_factory):
     hostile.save(folder / "hostile.html")
     images = rng.randint(256, size=(len(X), 12, 10)).astype(np.uint8)
     describe(flats, X, images=images, n_stability=0).save(folder / "images.html")
-    describe(KFlats(1, random_state=0).fit(X), X, n_stability=0).save(folder / "one.html")
+    noise = rng.standard_normal((100, 5))
+    describe(FLS("auto", max_clusters=3, random_state=0).fit(noise), noise, n_stability=0).save(folder / "one.html")
     names = np.array(["=1+1", "@sum(A1)", "-5", "plain"])[np.arange(len(X)) % 4]
     describe(flats, X, row_names=names, n_stability=0).save(folder / "formulas.html")
     return {path.stem: path.as_uri() for path in folder.iterdir()} | {"report": report}
@@ -128,6 +129,8 @@ def test_every_section(opened, pages):
     badge, sentence = (page.locator(each).text_content() for each in (".badge", ".sentence"))
     assert f"{badge.capitalize()}. {sentence}" == pages["report"].data["verdict"]["text"]  # no word twice
     assert page.locator(".meaning").inner_text().startswith("You can use these clusters")
+    assert "A tick supports the clusters" in page.locator("#evidence .read").inner_text()
+    assert "It was run on the same rows" in page.locator("#kmeans .read").inner_text()
     assert page.locator("#residuals svg rect").count() == 6
     assert page.evaluate("document.body.innerText.match(/undefined|NaN|\\[object/)") is None
 
@@ -173,6 +176,11 @@ def test_one_cluster(opened):
     assert "no clusters" in page.locator("#summary").inner_text()
     assert page.locator("#clusters, #kmeans, #evidence").count() == 0
     assert page.locator(".scatter svg").is_visible()
+    assert "1 well separated cluster gives 1 eigenvalue" in page.locator("#eigenvalues .read").inner_text()
+    # Parameters are in words, and dimensions of clusters a list without brackets.
+    table = page.locator(".decision", has=page.get_by_role("heading", name="Number of clusters"))
+    assert {"number of clusters", "dimensions"} <= set(table.locator("th").all_inner_texts())
+    assert "[" not in table.inner_text()
 
 
 # Nearly the whole picture, without its rounded corners.
