@@ -1,7 +1,7 @@
 # docker build -t subspaces .
-# docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" subspaces                 the demo; its picture appears here
-# docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" subspaces fit rows.csv    a fit of a file of yours; results
-#                                                                                      appear beside it
+# The demo, whose picture appears in the current folder, and a fit of a file in it:
+# docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" subspaces
+# docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" subspaces fit rows.csv
 FROM python:3.13-slim
 
 COPY pyproject.toml README.md LICENSE /source/

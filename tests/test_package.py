@@ -141,6 +141,10 @@ def test_the_image_copies_files_that_exist_and_runs_the_program():
         assert f"!{name}" in ignored
     assert 'ENTRYPOINT ["subspaces"]' in lines
     assert 'CMD ["demo"]' in lines
+    # The commands of the start page are those at the top.
+    said = re.findall(r"`(docker (?:build|run) [^`]+)`", (ROOT / "docs/start.md").read_text())
+    assert len(said) == 2
+    assert {f"# {command}" for command in said} <= set(lines)
 
 
 @pytest.mark.parametrize(
