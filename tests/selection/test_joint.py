@@ -17,6 +17,7 @@ from subspaces.selection.thresholds import SEPARATION_MARGIN
 from subspaces.selection.voting import opinion, vote
 from subspaces.spectral.partition import assign, partition_of_labels
 from subspaces.spectral.spectrum import compute_spectrum
+from subspaces.spectral.thresholds import PART_VECTORS
 
 
 class TestDoubt:
@@ -145,3 +146,9 @@ class TestJoined:
         assert found.overall > 0.95
         assert found.rows.shape == joint.labels.shape
         assert 0 <= found.rows.min() <= found.rows.max() <= 1 + 1e-12
+
+
+def test_parts_are_made_in_many_eigenvectors_unless_a_number_is_given():
+    assert CutSetting(2, (1, 2, 6)).n_computed == PART_VECTORS
+    assert CutSetting(12, (11, 24)).n_computed == 24
+    assert CutSetting(2, (3,)).n_computed == 3

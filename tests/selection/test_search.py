@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from subspaces.datasets import make_subspaces
 from subspaces.flats.neighborhoods import Beta2
 from subspaces.kernels import SubspaceFeatures
-from subspaces.rows.preparation import RowOptions, prepare
+from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
 from subspaces.selection import search
 from subspaces.selection.choosing import flat_settings
 from subspaces.selection.search import (
@@ -499,7 +499,17 @@ class TestSample:
         sample = draw_sample(rows, settings, np.random.RandomState(0), 1000)
         for setting in settings:
             expected = rows.shaped_by(unit=setting.unit, whiten=setting.whiten)(rows.rows)
-            np.testing.assert_array_equal(sample.of(setting).rows, expected)
+            found = sample.of(setting).rows
+            scale = 1 if setting.unit else 1 / np.abs(rows.rows).max()
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found, scale * expected, rtol=1e-4, atol=1e-6)
+
+    def test_rows_far_from_the_origin_keep_their_digits(self):
+        rows = linear_rows() + 1e6
+        settings = [FlatSetting(0, 1, True, False)]
+        kept = PreparedRows(rows, prepared(rows).preparation, False)
+        sample = draw_sample(kept, settings, np.random.RandomState(0), 1000)
+        np.testing.assert_array_equal(sample.of(settings[0]).rows, rows)
 
     def test_neighbours_reach_as_far_as_the_largest_setting(self):
         rows = linear_rows()
@@ -543,3 +553,10 @@ class TestKnownData:
     def test_directions_that_clusters_have_in_common_are_whitened(self):
         rows, _ = shaded_rows()
         assert "whitened" in self.kind(rows, 3)
+
+
+def test_no_setting_is_tried_twice_on_a_sample():
+    rows = prepared(linear_rows())
+    settings = flat_settings(rows, Asked(n_clusters=2), 2)
+    trials = choose_setting(rows, 2, settings, np.random.RandomState(0)).trials
+    assert len({trial.setting.key for trial in trials}) == len(trials) > 2

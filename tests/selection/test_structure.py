@@ -14,6 +14,7 @@ from subspaces.metrics import clustering_accuracy
 from subspaces.paper.reproduce import data as paper_data
 from subspaces.paper.reproduce.robustness import curves
 from subspaces.rows.preparation import RowOptions, prepare
+from subspaces.selection import structure as module
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
     clearly_longer,
@@ -310,3 +311,17 @@ class TestWholeFlats:
         X = np.random.default_rng(n).normal(size=(n, 3))
         model = FLS(2, random_state=0).fit(X)
         np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_flats_that_most_starts_lead_to_are_not_split(monkeypatch):
+    X, y = make_subspaces((2, 3), 8, noise=0.01, random_state=0)
+    monkeypatch.setattr(module, "_split_and_joined", None)
+    assert structure_of(X, y).kind == FLAT
+
+
+def test_flats_that_starts_disagree_about_are_split(monkeypatch):
+    X, y = subspaces_at(10, 0)
+    asked = []
+    monkeypatch.setattr(module, "_split_and_joined", lambda *given: asked.append(given) or [])
+    structure_of(X, y)
+    assert asked

@@ -104,4 +104,4 @@ def test_falls_back_if_lanczos_does_not_converge(monkeypatch):
 def test_nothing_is_left_beside_the_pieces():
     """No vector to start with is no reason to fail."""
     everything = csr_matrix(np.eye(30))
-    assert iterated._lanczos(lambda vector: vector, everything, 3) is None
+    assert iterated._lanczos(lambda vector: vector, everything, 3, 1e-10) is None

@@ -98,7 +98,7 @@ class FLS(JudgedMixin, ShareClusterer):
     n_draws : int or "auto", default="auto"
         Number of landmark sets; if clusters are whole flats, one is used. The landmarks of several sets describe rows
         together, which takes as many times longer; `flats_` and `transform` are those of the set that comes nearest to
-        the labels of all. "auto" is 1, or 6 if halves of the landmarks disagree or clusters may differ in size, unless
+        the labels of all. "auto" is 1, or 4 if halves of the landmarks disagree or clusters may differ in size, unless
         every row is a landmark; these sets are of linear flats of the middle dimension, which fit into smaller
         clusters.
     detect_outliers : bool or float, default=False
@@ -433,7 +433,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
     psi = compute_psi(features, rows)
     # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
-    spectrum = leading_vectors(psi, max(setting.cut.n_vectors), feed=feed, prepare=preparation)
+    spectrum = leading_vectors(psi, setting.cut.n_computed, feed=feed, prepare=preparation)
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
     found = replace(cut(psi, spectrum, rows, setting.cut, feed.rng), unit=landmarks.flats.unit)
     # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).

@@ -70,7 +70,7 @@ def join_sets(sets: Sequence[Clustering], setting: CutSetting, rng: np.random.Ra
     # Rows near the flats of at least half of the sets.
     counts = sum(np.bincount(each.inliers, minlength=psi.shape[0]) for each in sets)
     inliers = np.flatnonzero(2 * counts >= len(sets))
-    spectrum = sparse_spectrum(psi, max(setting.n_vectors))
+    spectrum = sparse_spectrum(psi, setting.n_computed)
     choice = choose_partition(
         psi,
         spectrum,

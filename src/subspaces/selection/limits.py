@@ -27,7 +27,7 @@ EQUAL = 1e-5
 # --- Other landmarks (consensus.py, joint.py, confidence.py) ---
 # Further landmark sets if the first is unsure; how often parts are made in each way if sets are joined; splits of
 # landmarks in halves; rows and starts for each half.
-UNSURE_DRAWS = 6
+UNSURE_DRAWS = 4
 JOINT_DRAWS = 6
 MAX_SPLITS = 2
 OPINION_ROWS = 5000

@@ -41,6 +41,9 @@ from subspaces.spectral.modularity import modularity_terms
 from subspaces.spectral.partition import assign, few_vector_counts, inlier_rows
 from subspaces.spectral.spectrum import Spectrum
 
+# Rows this many times farther from the origin than from their mean stay in float64. Rounding.
+FAR = 1e3
+
 
 @dataclass(frozen=True, slots=True)
 class FlatSetting:
@@ -63,6 +66,11 @@ class FlatSetting:
     def kind(self) -> tuple[Any, ...]:
         """What a pilot decides: all but dimension and neighbourhood."""
         return self.dim == 0, self.affine, self.unit, self.whiten
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All that distinguishes one setting from another."""
+        return self.dim, self.neighborhood, self.affine, self.unit, self.whiten
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,11 +143,14 @@ def choose_setting(
     n = len(prepared.rows)
     sample = draw_sample(prepared, settings, rng, PILOT_ROWS, max_landmarks=PILOT_LANDMARKS)
     tried: list[Trial] = []
+    known: dict[tuple[Any, ...], Trial] = {}  # on the present sample
 
     def attempt(some: Sequence[FlatSetting]) -> list[Trial]:
-        found = try_settings(some, sample, n_clusters, generators(rng, len(some)))
+        new = [setting for setting in some if setting.key not in known]
+        found = try_settings(new, sample, n_clusters, generators(rng, len(new)))
         tried.extend(found)
-        return found
+        known.update((trial.setting.key, trial) for trial in found)
+        return [known[setting.key] for setting in some]
 
     best, simplest = settings[0], tight_settings([each for each in settings if each.kind == settings[0].kind])
     if len({setting.kind for setting in settings}) > 1:
@@ -148,6 +159,7 @@ def choose_setting(
         progress.note(f"{kind_name(best)}, by a pilot of {len(tried)} settings")
     if n > PILOT_ROWS and len(settings) > 1:
         sample = draw_sample(prepared, settings, rng, SAMPLE_ROWS, max_landmarks=SAMPLE_LANDMARKS)
+        known.clear()
     if len(settings) > 1:
         sampled = n > SAMPLE_ROWS
         best = best_trial(climb(settings, attempt, sample.groups, sampled=sampled), sample.groups, sampled)
@@ -275,7 +287,7 @@ def draw_sample(
     """At most `max_rows` of the rows, on which to try `settings`, and landmarks for them."""
     n = len(prepared.rows)
     index = rng.choice(n, max_rows, replace=False) if n > max_rows else np.arange(n)
-    plain = prepared.rows[index]
+    plain = _narrow(prepared.rows[index])
     reach = max(1, *(setting.n_neighbors for setting in settings))
     dim = min(setting.dim for setting in settings)
     shaped = {}
@@ -290,6 +302,13 @@ def draw_sample(
     first = next(iter(shaped.values()))
     groups = nearest_centers(first.rows, first.landmarks[:: max(1, len(first.landmarks) // ERROR_GROUPS)])
     return Sample(index, shaped, groups.astype(np.intp))
+
+
+def _narrow(rows: Array) -> Array:
+    """Rows (m, q) over their largest value in float32, enough to compare settings; as they are if offsets need more."""
+    largest = np.abs(rows).max()
+    is_far = largest > FAR * np.abs(rows - rows.mean(axis=0)).max()
+    return rows if is_far or largest == 0 else (rows / largest).astype(np.float32)
 
 
 def try_settings(
@@ -325,7 +344,7 @@ def try_setting(setting: FlatSetting, sample: Sample, n_clusters: int, rng: np.r
 
 def setting_graph(setting: FlatSetting, sample: Sample, n_vectors: int) -> Graph:
     """psi (m, D) of a sample, its inliers and its eigenvectors; cached per setting."""
-    key = (setting.dim, setting.neighborhood, setting.kind, n_vectors)
+    key = (*setting.key, n_vectors)
     if key not in sample.graphs:
         sample.graphs[key] = _setting_graph(setting, sample.of(setting), n_vectors)
     return sample.graphs[key]

@@ -90,12 +90,9 @@ def find_structure(
     local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []
     if local:
         (linear,) = local_candidates(columns, [max(1, dims[0])], False, rng)
-        tried += [
-            _flat_start(columns, dims[-1], n_clusters, rng),
-            _nearest_start(columns, linear, n_clusters, rng),
-        ]
+        tried += [_flat_start(columns, dims[-1], n_clusters, rng), _nearest_start(columns, linear, n_clusters, rng)]
     *codes, one = shortest_codes(space, [*tried, np.zeros(len(rows), np.intp)], n_clusters)
-    plain = codes[:n_plain]
+    plain, is_settled = codes[:n_plain], 2 * codes.count(min(codes, key=_length)) >= len(codes)
     others: dict[int, Code] = {}
     # Flats that need many directions are not compared with other numbers of flats: with many columns clusters are bent
     # then, and with few columns they are ellipsoids.
@@ -112,9 +109,11 @@ def find_structure(
             grain=grain,
         )
         codes += [others.pop(n_clusters)] if n_clusters in others else []
-        splits = _split_starts(others[fewest], columns, dims[-1], rng) if fewest > 1 and fewest in others else []
-        codes += shortest_codes(space, splits, n_clusters) if splits else []
-        codes += _split_and_joined(_sound_first(codes)[0], columns, dims[-1], rng)
+        # Flats that most starts lead to need no further search.
+        if not is_settled:
+            splits = _split_starts(others[fewest], columns, dims[-1], rng) if fewest > 1 and fewest in others else []
+            codes += shortest_codes(space, splits, n_clusters) if splits else []
+            codes += _split_and_joined(_sound_first(codes)[0], columns, dims[-1], rng)
     codes = _sound_first(codes)
     others = {count: code for count, code in others.items() if is_sound(code)}
     least = min(_length(code) for code in (codes[0], *others.values()) if len(code.cells) >= n_clusters)

@@ -29,8 +29,9 @@ LEAST_SPARSITY = 8
 MOST_FACTORISED = 4000
 MOST_ENTRIES = 30
 SHIFT = 1e-3
-# Relative error of eigenvalues at which the iteration stops.
-TOLERANCE = 1e-10
+# Relative error of eigenvalues at which the iteration stops, in units in the last place of psi.
+TOLERANCE = 30.0
+LEAST_TOLERANCE = 1e-10
 # Up to this many pieces their vectors are kept dense.
 FEW_PIECES = 8
 
@@ -61,7 +62,8 @@ def _iterated_spectrum(psi: csr_matrix, n_vectors: int) -> Spectrum | None:
     known = _contrasts(pieces, trivial, n_vectors)
     values, vectors = np.ones(known.shape[1]), known
     if known.shape[1] < n_vectors:
-        others = _lanczos(_iteration(gram, scaled, back), pieces, n_vectors - known.shape[1])
+        tolerance = max(LEAST_TOLERANCE, TOLERANCE * float(np.finfo(psi.dtype).eps))
+        others = _lanczos(_iteration(gram, scaled, back), pieces, n_vectors - known.shape[1], tolerance)
         if others is None:
             return None
         # The products are exact in the space that was found.
@@ -110,9 +112,8 @@ def _iteration(gram: csr_matrix, scaled: csr_matrix, back: csr_matrix) -> Callab
     return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).solve
 
 
-def _lanczos(times: Callable[[Floats], Floats], pieces: csr_matrix, count: int) -> Floats | None:
+def _lanczos(times: Callable[[Floats], Floats], pieces: csr_matrix, count: int, tolerance: float) -> Floats | None:
     """Leading eigenvectors (D, count), orthogonal to the `pieces` (D, m); None if Lanczos' method did not converge."""
-
     known: Any = pieces.toarray() if pieces.shape[1] <= FEW_PIECES else pieces
     across = known.T
 
@@ -125,7 +126,7 @@ def _lanczos(times: Callable[[Floats], Floats], pieces: csr_matrix, count: int) 
     # A generator of its own: the draws of the fit must not move.
     start = np.random.RandomState(0).uniform(-1, 1, width)
     try:
-        vectors = eigsh(operator, count, which="LA", v0=start, ncv=max(2 * count + 1, 20), tol=TOLERANCE)[1]
+        vectors = eigsh(operator, count, which="LA", v0=start, ncv=max(2 * count + 1, 20), tol=tolerance)[1]
     except ArpackError:
         # It did not converge, or the pieces are all there is and leave no vector to start with.
         return None
