@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Array, Indices
 from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells
 from subspaces.rows.formats.base import OpenOptions
+from subspaces.rows.formats.parquet_pages import PageSizes
 from subspaces.rows.memory import BLOCK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
 
@@ -32,8 +33,9 @@ class ParquetTable(ArrowTable):
 
     path: Path
 
-    def __init__(self, path: Path, schema: Any, n_rows: int) -> None:
+    def __init__(self, path: Path, schema: Any, n_rows: int, memory_limit: int) -> None:
         super().__init__(path, schema.names, schema.types, n_rows)
+        self._memory_limit, self._pages = memory_limit, PageSizes(path)
         if not self.names:
             raise UnreadableError(f"{path} has no columns: a minimum of 1 is required.")
         if len(set(self.names)) < len(self.names):
@@ -68,15 +70,14 @@ class ParquetTable(ArrowTable):
         names = [self.names[column] for column in columns]
         # As dictionaries, in which a cell that is repeated takes its memory once.
         with _parquet_file(self.path, BUFFER_BYTES[0], names) as file:
-            for batch in read_each(file.iter_batches(CELL_ROWS, columns=names), self.path, "Parquet", *_errors()):
+            for batch in self._read(file, CELL_ROWS, None, names, self._memory_limit):
                 yield [batch.column(batch.schema.get_field_index(name)) for name in names]
 
     def cells(self, column: int, memory_limit: int) -> NDArray[Any]:
         found: list[Any] = []
         used = self.n_rows * CELL_BYTES
         with self._opened(np.asarray([column]), memory_limit, packed=False) as file:
-            batches = file.iter_batches(CELL_ROWS, columns=[self.names[column]])
-            for batch in read_each(batches, self.path, "Parquet", *_errors()):
+            for batch in self._read(file, CELL_ROWS, None, [self.names[column]], memory_limit):
                 used += batch.nbytes
                 # Few stored bytes may stand for many cells.
                 if used > memory_limit // HELD_SHARE:
@@ -102,8 +103,7 @@ class ParquetTable(ArrowTable):
         names = [self.names[column] for column in positions]
         dtype = self.dtype_of(columns)
         step = max(1, min(rows, memory_limit // BATCH_SHARE // (8 * len(names))))
-        batches = file.iter_batches(step, row_groups=list(groups), columns=names)
-        for batch in read_each(batches, self.path, "Parquet", *_errors()):
+        for batch in self._read(file, step, groups, names, memory_limit):
             if skip < batch.num_rows:
                 kept = batch.slice(skip)
                 found = np.empty((kept.num_rows, len(names)), dtype)
@@ -111,6 +111,16 @@ class ParquetTable(ArrowTable):
                     found[:, place] = self.floats(position, kept.column(kept.schema.get_field_index(name)))
                 yield found
             skip = max(0, skip - batch.num_rows)
+
+    def _read(
+        self, file: Any, step: int, groups: range | None, names: Sequence[str], memory_limit: int
+    ) -> Iterator[Any]:
+        """Batches of `step` rows of some row groups, or of all, whose pages fit into memory."""
+        groups = range(file.metadata.num_row_groups) if groups is None else groups
+        with reading(self.path, "Parquet", *_errors()):
+            self._pages.check(file.metadata, groups, _leaves(file, names), memory_limit)
+        batches = file.iter_batches(step, row_groups=list(groups), columns=list(names))
+        yield from read_each(batches, self.path, "Parquet", *_errors())
 
 
 def open_table(path: Path, options: OpenOptions) -> ParquetTable:
@@ -120,7 +130,7 @@ def open_table(path: Path, options: OpenOptions) -> ParquetTable:
         schema, n_rows, starts = file.schema_arrow, int(file.metadata.num_rows), _group_starts(file)
     if (np.diff(starts) < 0).any() or starts[-1] != n_rows:
         raise UnreadableError(f"{path} is damaged: its parts have other numbers of rows than it says; write it again.")
-    return ParquetTable(path, schema, n_rows)
+    return ParquetTable(path, schema, n_rows, options.memory_limit)
 
 
 def _parquet_file(path: Path, buffer_bytes: int, dictionaries: Sequence[str] = ()) -> Any:
@@ -141,3 +151,12 @@ def _group_starts(file: Any) -> Indices:
     """The first row of each row group, and the number of rows."""
     counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     return np.cumsum([0, *counts])
+
+
+def _leaves(file: Any, names: Sequence[str]) -> list[int]:
+    """Positions of the stored columns that make up the columns `names`: several for a column of lists or records."""
+    wanted = set(names)
+    if file.metadata.num_columns == len(file.schema_arrow.names):
+        return [place for place, name in enumerate(file.schema_arrow.names) if name in wanted]
+    paths = [file.schema.column(place).path for place in range(file.metadata.num_columns)]
+    return [place for place, path in enumerate(paths) if any(path.startswith(name) for name in wanted)]
