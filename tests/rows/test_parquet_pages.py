@@ -1,8 +1,6 @@
 """Pages of Parquet files that take more memory than allowed are refused from their headers."""
 
-import subprocess
-import sys
-
+import memory
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,18 +9,6 @@ import pytest
 from subspaces import open_rows
 from subspaces.inputs import read_table
 from subspaces.rows.formats.parquet_pages import PageSizes, _Reader
-
-READ = """
-import resource, sys
-from subspaces.rows import open_rows, read_table
-import pyarrow.parquet
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    read_table(sys.argv[1], memory_limit="32MB", **eval(sys.argv[2]))
-    list(open_rows(sys.argv[1], memory_limit="32MB").blocks())
-except (ValueError, OSError) as error: print(error)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
-"""
 
 
 def varint(number):
@@ -58,12 +44,14 @@ def rewritten(path, column, **changes):
     return path
 
 
-def taken(path, **options):
-    """What reading prints, and the megabytes that it takes, in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", READ, str(path), str(options)], capture_output=True, text=True)
-    assert not done.returncode, done.stderr
-    *message, grown = done.stdout.splitlines()
-    return "".join(message), int(grown)
+# Columns of 300 MB of text, or 160 MB of numbers, that pack to little, and how they are written.
+BOMBS = {
+    "prefixes": (lambda: [f"{'x' * 50_000}{i}" for i in range(6000)], {"column_encoding": {"a": "DELTA_BYTE_ARRAY"}}),
+    "long cells": (lambda: [f"{i}{'x' * 50_000}" for i in range(6000)], {}),
+    "lengths": (lambda: ["x" * 50_000] * 6000, {"column_encoding": {"a": "DELTA_LENGTH_BYTE_ARRAY"}}),
+    "entries": (lambda: ["x" * 50_000] * 6000, {"use_dictionary": True}),
+    "lists": (lambda: pa.array([np.zeros(20_000_000), *np.zeros((5, 1))]), {"use_dictionary": True}),
+}
 
 
 class TestMemory:
@@ -71,19 +59,20 @@ class TestMemory:
         ("field", "message"), [("unpacked", "pages that take 800 MB"), ("packed", "a page is longer than the file")]
     )
     def test_a_page_that_claims_much(self, field, message, tmp_path):
-        found, grown = taken(rewritten(tmp_path / "x.parquet", np.arange(50.0), **{field: 800_000_000}))
+        path = rewritten(tmp_path / "x.parquet", np.arange(50.0), **{field: 800_000_000})
+        found, grown = memory.reading(path, memory_limit="32MB")
         assert grown < 100
         assert message in found
 
     def test_a_page_of_text_that_claims_much(self, tmp_path):
         path = rewritten(tmp_path / "x.parquet", [str(i) for i in range(50)], unpacked=800_000_000)
-        message, grown = taken(path)
+        message, grown = memory.reading(path, memory_limit="32MB")
         assert "pages that take 800 MB" in message
         assert grown < 100
 
     def test_names_of_rows(self, tmp_path):
         path = rewritten(tmp_path / "x.parquet", [str(i) for i in range(50)], unpacked=800_000_000)
-        message, grown = taken(path, names="a")
+        message, grown = memory.reading(path, memory_limit="32MB", names="a")
         assert "pages that take 800 MB" in message
         assert grown < 100
 
@@ -91,11 +80,25 @@ class TestMemory:
         rows = pa.table({"a": ["x" * 300_000_000, "1"], "b": np.arange(2.0)})
         pq.write_table(rows, tmp_path / "x.parquet", use_dictionary=False, compression="zstd", write_statistics=False)
         assert (tmp_path / "x.parquet").stat().st_size < 100_000
-        message, grown = taken(tmp_path / "x.parquet")
+        message, grown = memory.reading(tmp_path / "x.parquet", memory_limit="32MB")
         assert (
             "pages that take 300 MB together, one for each column, too many for memory_limit=32000000: pass " in message
         )
         assert grown < 100
+
+    @pytest.mark.parametrize("options", [{}, {"names": "a"}], ids=str)
+    @pytest.mark.parametrize("kind", BOMBS)
+    def test_cells_that_pack_to_little(self, kind, options, tmp_path):
+        make, written = BOMBS[kind]
+        column = make()
+        rows = pa.table({"a": column, "b": np.arange(float(len(column)))})
+        written = {"use_dictionary": False, "write_batch_size": 10, **written}
+        pq.write_table(rows, tmp_path / "x.parquet", compression="zstd", write_statistics=False, **written)
+        assert (tmp_path / "x.parquet").stat().st_size < 300_000
+        message, grown = memory.reading(tmp_path / "x.parquet", memory_limit="32MB", **options)
+        assert grown < 100
+        assert message.count("names or true classes do not fit") == (1 if options else 0)
+        assert options or not message
 
 
 class TestDamaged:
@@ -159,8 +162,8 @@ class TestHonest:
         sizes = PageSizes(tmp_path / "x.parquet")
         sizes.check(pq.ParquetFile(tmp_path / "x.parquet").metadata, [0, 1], [0], 10**9)
         # Pages end after the first batch that is beyond their size.
-        assert np.all((sizes._bytes[:, 0] >= 8000) & (sizes._bytes[:, 0] < 8900))
-        assert (sizes._bytes[:, 1] == -1).all()
+        assert np.all((sizes._found["held"][:, 0] >= 8000) & (sizes._found["held"][:, 0] < 8900))
+        assert (sizes._found["held"][:, 1] == -1).all()
 
     def test_a_file_that_has_changed_is_looked_at_again(self, tmp_path):
         path = tmp_path / "x.parquet"
@@ -175,6 +178,18 @@ class TestHonest:
         columns = {"a.b": np.arange(6.0), "a": [{"b": i, "c": [i]} for i in range(6)], "y": [[i] for i in range(6)]}
         pq.write_table(pa.table(columns), tmp_path / "x.parquet")
         np.testing.assert_array_equal(read_table(tmp_path / "x.parquet", truth="y").rows[:, 0], np.arange(6))
+
+    @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+    def test_text_that_is_never_a_dictionary(self, encoding, tmp_path):
+        """Other libraries write it by default."""
+        words = np.random.default_rng(0).normal(size=3000).astype(str)
+        rows = pa.table({"a": words, "b": words, "c": np.arange(3000.0)})
+        options = {"column_encoding": {"a": encoding, "c": "PLAIN"}, "use_dictionary": ["b"], "row_group_size": 1000}
+        pq.write_table(rows, tmp_path / "x.parquet", **options)
+        found = read_table(tmp_path / "x.parquet")
+        np.testing.assert_array_equal(found.rows[:, 0], words.astype(float))
+        np.testing.assert_array_equal(found.rows[:, 1], words.astype(float))
+        assert read_table(tmp_path / "x.parquet", names="a").row_names == tuple(words)
 
     def test_no_rows_in_a_group(self, tmp_path):
         schema = pa.schema({"a": pa.float64()})

@@ -7,7 +7,7 @@ here, and the pages between them are skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,15 +23,32 @@ PAGES_SHARE = 3 / 4
 HEADER_BYTES, MOST_HEADER_BYTES = 256, 2**24
 # Values of a header that are read, and groups inside groups; headers have about twenty values, and three levels.
 MOST_VALUES, DEPTH = 1000, 16
-# Fields of a page header, and of the part that is special to a type of page.
-TYPE, UNPACKED, PACKED, COUNT = 1, 2, 3, 1
+# Fields of a page header.
+TYPE, UNPACKED, PACKED = 1, 2, 3
 DICTIONARY = 2
-# The part of each type that holds the number of values.
-PARTS = {0: 5, 3: 8}
+# For both types of pages with values, the field of the part that is special to the type, and its fields for the number
+# of values and for their encoding.
+PARTS = {0: (5, 1, 2), 3: (8, 1, 4)}
+# Encodings of values: one after another, by the number of an entry of the dictionary, or by what differs from the value
+# before.
+PLAIN, CODED, PREFIXED = 0, (2, 8), 7
+# More bytes than there are, for cells that pyarrow cannot read as a dictionary.
+NEVER = 2**40
 # pyarrow reads this many bytes beyond the end of a column, because some writers left out the length of a header.
 PADDING = 100
 # Types of Thrift. True and false are types of their own in fields, and one byte in lists.
 TRUE, FALSE, BYTE, SHORT, INTEGER, LONG, DOUBLE, TEXT, LIST, SET, MAP, STRUCT = range(1, 13)
+
+
+# What is known of the pages of a column of a row group.
+PAGES = np.dtype(
+    [
+        ("held", np.int64),  # bytes of its dictionary and its largest page, which are held together; -1: not known
+        ("cell", np.int64),  # most bytes that a cell takes, on the average of a page
+        ("word", np.int64),  # the same if cells are read as numbers of entries of a dictionary
+        ("collected", np.int64),  # bytes of all cells that pyarrow would add to the dictionary then
+    ]
+)
 
 
 class PageSizes:
@@ -40,39 +57,53 @@ class PageSizes:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stamp: tuple[int, int] | None = None
-        self._bytes: NDArray[np.int64] = np.zeros((0, 0), np.int64)
+        self._found: NDArray[Any] = np.zeros((0, 0), PAGES)
 
-    def check(self, metadata: Any, groups: Iterable[int], leaves: Sequence[int], memory_limit: int) -> None:
-        """Refuse row groups whose stored columns `leaves` have pages that do not fit into memory."""
+    def check(self, metadata: Any, groups: Sequence[int], leaves: Sequence[int], memory_limit: int) -> NDArray[Any]:
+        """Refuse row groups whose stored columns `leaves` have pages that do not fit into memory.
+
+        Returns what is known of the pages, of dtype PAGES (number of groups, number of leaves).
+        """
         status = self.path.stat()
         if self._stamp != (status.st_size, status.st_mtime_ns):
             self._stamp = (status.st_size, status.st_mtime_ns)
-            self._bytes = np.full((metadata.num_row_groups, metadata.num_columns), -1)
+            self._found = np.full((metadata.num_row_groups, metadata.num_columns), np.array((-1, 0, 0, 0), PAGES))
         with self.path.open("rb", buffering=0) as file:
             for group in groups:
                 stored = metadata.row_group(group)
                 if stored.num_columns != metadata.num_columns:
                     raise self._damaged("a part has another number of columns")
-                for leaf in np.asarray(leaves)[self._bytes[group, leaves] < 0]:
-                    self._bytes[group, leaf] = self._page_bytes(file, stored.column(int(leaf)), status.st_size)
-                self._check_sum(int(self._bytes[group, leaves].sum()), memory_limit)
+                for leaf in np.asarray(leaves)[self._found["held"][group, leaves] < 0]:
+                    self._found[group, leaf] = self._pages(file, stored.column(int(leaf)), status.st_size)
+                self._check_sum(int(self._found["held"][group, leaves].sum()), memory_limit)
+        return self._found[np.ix_(groups, leaves)]
 
-    def _page_bytes(self, file: BinaryIO, chunk: Any, file_bytes: int) -> int:
-        """Bytes that a column of a row group takes while it is read: those of its dictionary and its largest page."""
-        at, dictionary, largest, seen = _start(chunk), 0, 0, 0
-        end, count = at + chunk.total_compressed_size + PADDING, chunk.num_values
-        while 0 <= at < end and seen < count:
+    def _pages(self, file: BinaryIO, chunk: Any, file_bytes: int) -> tuple[int, int, int, int]:
+        """What is known of the pages of a column of a row group, as in PAGES."""
+        at, dictionary, largest, seen, cell, word, collected = _start(chunk), 0, 0, 0, 0, 0, 0
+        end, n_values = at + chunk.total_compressed_size + PADDING, chunk.num_values
+        while 0 <= at < end and seen < n_values:
             header, length = self._header(file, at)
             kind, unpacked, packed = (header.numbers.get(field, -1) for field in (TYPE, UNPACKED, PACKED))
             at += length + packed
             if unpacked < 0 or packed < 0 or at > file_bytes:
                 raise self._damaged("a page is longer than the file")
+            largest = max(largest, unpacked, packed)
             if kind == DICTIONARY:
                 dictionary = max(dictionary, unpacked)
-            largest = max(largest, unpacked, packed)
-            if kind in PARTS and PARTS[kind] in header.parts:
-                seen += max(0, header.parts[PARTS[kind]].numbers.get(COUNT, 0))
-        return dictionary + largest
+            elif kind in PARTS:
+                part, *fields = PARTS[kind]
+                numbers = header.parts[part].numbers if part in header.parts else {}
+                count, encoding = (max(0, numbers.get(field, 0)) for field in fields)
+                seen += count
+                mean = -(-unpacked // max(1, count))
+                # Cells may repeat all that comes before them in their page, or in the dictionary.
+                cell = max(cell, unpacked if encoding == PREFIXED else dictionary if encoding in CODED else mean)
+                word = max(word, mean)
+                collected += 0 if encoding in CODED else unpacked if encoding == PLAIN else NEVER
+        if seen > n_values:
+            raise self._damaged("its pages have more values than it says")
+        return dictionary + largest, cell, word, collected
 
     def _header(self, file: BinaryIO, at: int) -> tuple[Fields, int]:
         """The page header at some byte, and its length."""
