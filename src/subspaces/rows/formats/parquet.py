@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subspaces._core.arrays import Array, Indices
 from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells
 from subspaces.rows.formats.base import OpenOptions
+from subspaces.rows.formats.cells import CELL_BYTES
 from subspaces.rows.formats.parquet_pages import PageSizes
 from subspaces.rows.memory import BLOCK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
@@ -23,8 +24,8 @@ from subspaces.rows.reading import UnreadableError, check_file, read_each, readi
 BUFFER_BYTES = (4096, 2**16)
 # A page of each column is held unpacked besides the rows.
 BATCH_SHARE = 2 * BLOCK_SHARE
-# Cells that are read at once as Python objects, and about what each takes besides its content.
-CELL_ROWS, CELL_BYTES = 10_000, 60
+# Cells that are read at once as Python objects.
+CELL_ROWS = 10_000
 # pandas stores the index of a dataframe in columns of such names.
 INDEX_PREFIX = "__index_level_"
 
