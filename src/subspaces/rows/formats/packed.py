@@ -50,7 +50,7 @@ def _zlib_sizes(content: bytes) -> Iterator[int]:
             try:
                 yield len(machine.decompress(part, PIECE))
             except zlib.error:
-                # A checksum may follow; otherwise whoever unpacks it ends here, too.
+                # A checksum may follow; otherwise the library that unpacks it ends here, too.
                 return
             part, is_new = machine.unconsumed_tail, machine.eof
             if machine.eof:
