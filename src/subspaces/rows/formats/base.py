@@ -27,6 +27,8 @@ from subspaces.rows.memory import BLOCK_SHARE, CHUNK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import columns_at
 
+# About what the name of a column and its place take, and what a column takes that pyarrow reads.
+NAME_BYTES, ARROW_BYTES = 80, 10_000
 # Wanted rows that are further apart than this are read one by one.
 GAP_BYTES = 2**17
 
@@ -68,6 +70,7 @@ class StoredTable(ABC):
     count_from: int = 0  # number of the first column
     row_shape: tuple[int, ...]  # (p,), or the shape of the array that each row is
     kinds: Mapping[int, str] = MappingProxyType({})  # columns that do not hold numbers, and what they hold
+    column_bytes: int = NAME_BYTES  # that each column takes besides its values
     index_columns: tuple[int, ...] = ()  # row names that pandas and R write; left out unless they are chosen
     notes: tuple[str, ...] = ()  # what the user should know
     # The arrays of a file that holds several, by name; other arrays may hold true classes.

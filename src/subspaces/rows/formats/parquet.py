@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from subspaces._core.arrays import Array, Indices
 from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells
-from subspaces.rows.formats.base import OpenOptions
+from subspaces.rows.formats.base import ARROW_BYTES, OpenOptions
 from subspaces.rows.formats.cells import CELL_BYTES
 from subspaces.rows.formats.parquet_pages import PageSizes
 from subspaces.rows.memory import BLOCK_SHARE, HELD_SHARE
@@ -42,6 +42,7 @@ class ParquetTable(ArrowTable):
     """The columns of a Parquet file; missing values become NaN."""
 
     path: Path
+    column_bytes = ARROW_BYTES
 
     def __init__(self, path: Path, schema: Any, n_rows: int, memory_limit: int) -> None:
         super().__init__(path, schema.names, schema.types, n_rows)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from subspaces.rows.columns import first_places
-from subspaces.rows.formats.base import Content, OpenOptions
+from subspaces.rows.formats.base import ARROW_BYTES, Content, OpenOptions
 from subspaces.rows.formats.cells import CellTable
 from subspaces.rows.formats.dialect import Dialect, find_dialect, limited, rows_of
 from subspaces.rows.formats.packed import open_member, open_xz
@@ -62,6 +62,7 @@ class TextTable(CellTable):
     """A text file of one row per line."""
 
     path: Path
+    column_bytes = ARROW_BYTES
 
     def __init__(self, path: Path, dialect: Dialect, encoding: str, block_bytes: int) -> None:
         super().__init__()
