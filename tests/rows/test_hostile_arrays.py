@@ -202,6 +202,16 @@ class TestClaims:
             read_table(tmp_path / "rows.npz", key="x", truth="y")
         assert "\n" not in str(raised.value)
 
+    def test_shapes_whose_product_overflows(self, tmp_path):
+        """2^64 is 0 in integers of 64 bits."""
+        for shape in ((1, 2**32, 2**32), (2, 2**32, 2**32, 3), (3,) * 60):
+            (tmp_path / "rows.npy").write_bytes(npy("<f8", shape, values=bytes(800)))
+            with pytest.raises(ValueError, match=r"rows\.npy is cut short"):
+                open_rows(tmp_path / "rows.npy")
+        path = zarr_group(tmp_path, shape=[6, 3], chunks=[2**32, 2**32], compressor=None)
+        with pytest.raises(ValueError, match="is stored in chunks of"):
+            read_table(path, key="y")
+
     def test_too_many_arrays(self, tmp_path):
         with zipfile.ZipFile(tmp_path / "rows.npz", "w") as archive:
             for number in range(10_001):

@@ -6,6 +6,7 @@ read as a whole.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -168,7 +169,7 @@ class SliceTable(StoredTable):
         block_dtype(dtype, where)
         self.stored_row_bytes = self.n_columns * dtype.itemsize
         if chunks:
-            self.chunk_rows, self.chunk_bytes = max(1, chunks[0]), int(np.prod(chunks)) * dtype.itemsize
+            self.chunk_rows, self.chunk_bytes = max(1, chunks[0]), math.prod(chunks) * dtype.itemsize
 
     def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
         return block_dtype(self.stored_dtype, str(self.path))
@@ -265,6 +266,6 @@ def open_held(path: Path, options: OpenOptions, arrays_in: Callable[[Path], Mapp
 def rows_of_shape(shape: Sequence[int], where: str) -> tuple[int, int, tuple[int, ...]]:
     """Numbers of rows and columns, and the shape of one row, of a stored array (n, p) or (n, height, width, ...)."""
     if len(shape) > 2 and all(shape[1:]):
-        return int(shape[0]), int(np.prod(shape[1:])), tuple(map(int, shape[1:]))
+        return int(shape[0]), math.prod(map(int, shape[1:])), tuple(map(int, shape[1:]))
     n_rows, n_columns = check_shape(shape, where)
     return n_rows, n_columns, (n_columns,)
