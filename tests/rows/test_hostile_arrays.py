@@ -12,32 +12,56 @@ from pathlib import Path
 import h5py
 import memory
 import numcodecs.pickles
+import numcodecs.registry
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zarr
+from numcodecs.abc import Codec
 from PIL import Image
 from scipy.io import savemat
 
 from subspaces.rows import open_rows, read_table
+from subspaces.rows.formats import zarr as zarr_format
 
 ROWS = np.random.default_rng(0).normal(size=(6, 3))
 RAN = []
 GIGABYTES = 6 * 10**9
 
 
+def run(word):
+    """Pickled by its name; a method of the list would come with a copy of the list."""
+    RAN.append(word)
+    return np.arange(6)
+
+
 class Payload:
     """An object that reports that it was unpickled."""
 
     def __reduce__(self):
-        return (RAN.append, ("ran",))
+        return (run, ("ran",))
+
+
+class Spy(Codec):
+    """A codec that reports that it was called."""
+
+    codec_id = "spy"
+
+    def encode(self, buf):
+        return buf
+
+    def decode(self, buf, out=None):
+        return run("ran")
 
 
 @pytest.fixture(autouse=True)
 def nothing_runs(monkeypatch):
     """Pickles would be decoded if a reader came that far."""
     monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True)
+    RAN.clear()
+    assert (pickle.loads(pickle.dumps(Payload())) == np.arange(6)).all()
+    assert RAN == ["ran"]
     RAN.clear()
     yield
     assert RAN == []
@@ -70,10 +94,24 @@ class TestCode:
     @pytest.mark.parametrize("option", ["truth", "names"])
     def test_zarr(self, tmp_path, changes, option):
         path = zarr_group(tmp_path, **changes)
-        with pytest.raises(ValueError, match=r"rows\.zarr"):
+        with pytest.raises(ValueError, match=r"rows\.zarr.*(which is never read|codec not available|is damaged)"):
             read_table(path, key="x", **{option: "y"})
         with pytest.raises(ValueError, match=r"rows\.zarr"):
             open_rows(path, key="y")
+
+    @pytest.mark.parametrize(
+        "changes", [{"compressor": {"id": "spy"}}, {"compressor": None, "filters": [{"id": "spy"}]}]
+    )
+    def test_zarr_codecs_that_are_not_listed(self, tmp_path, changes, monkeypatch):
+        """Any codec that is installed could be named: none is called."""
+        monkeypatch.setitem(numcodecs.registry.codec_registry, "spy", Spy)
+        path = zarr_group(tmp_path, **changes)
+        with pytest.raises(ValueError, match="'y', is packed by 'spy', which is never read"):
+            read_table(path, key="x", truth="y")
+        monkeypatch.setattr("subspaces.rows.formats.zarr.CODECS", {*zarr_format.CODECS, "spy"})
+        assert read_table(path, key="x", truth="y").truth.tolist() == list(range(6))
+        assert set(RAN) == {"ran"}
+        RAN.clear()
 
     @pytest.mark.filterwarnings("ignore:Numcodecs codecs are not in")
     def test_zarr_codecs_are_listed_at_every_level(self, tmp_path):
