@@ -126,7 +126,7 @@ def main():
     parser.add_argument("count", nargs="?", type=int, default=1000, help="number of trials")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--minutes", type=float, default=30.0, help="no trial begins after this time")
-    parser.add_argument("--kinds", nargs="+", default=["estimator", "fit", "file", "model", "command"])
+    parser.add_argument("--kinds", nargs="+", default=["estimator", "fit", "file", "packed", "model", "command"])
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
