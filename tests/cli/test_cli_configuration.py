@@ -62,7 +62,15 @@ def test_mistakes_name_the_file(content, message, tmp_path):
 def test_files_that_are_not_configurations(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "other.json").write_text('{"options": {}}')
-    for name, message in (("bytes.toml", "not UTF-8"), ("other.json", "not the run.json of a run")):
+    (tmp_path / "long.json").write_text(f'{{"k": {"9" * 5000}}}')
+    (tmp_path / "long.toml").write_text(f"k = {'9' * 5000}")
+    messages = {
+        "bytes.toml": "not UTF-8",
+        "other.json": "not the run.json of a run",
+        "long.json": "is damaged: Exceeds the limit",
+        "long.toml": "is not valid TOML: Exceeds the limit",
+    }
+    for name, message in messages.items():
         with pytest.raises(click.ClickException, match=message):
             options("--config", str(tmp_path / name))
     with pytest.raises(click.ClickException, match="--again: it cannot be combined with --config"):

@@ -4,6 +4,8 @@ import errno
 import json
 import pickle
 import re
+import subprocess
+import sys
 import tempfile
 import warnings
 import zipfile
@@ -736,6 +738,27 @@ class TestBadFiles:
         refused((2**30).to_bytes(8, "little") + b"{}", tmp_path, "header of 1073741824 bytes is too long")
         monkeypatch.setattr(file, "MOST_ARRAYS", 3)
         refused(content_of("FLS"), tmp_path, "more than 3 arrays")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no limit of memory")
+    @pytest.mark.parametrize("gigabytes", [5, 9])
+    def test_arrays_that_do_not_fit_into_memory(self, gigabytes, tmp_path):
+        """A file of gigabytes of nothing: its map, or an array, has no place."""
+        content = content_of("KASP")
+        start = 8 + int.from_bytes(content[:8], "little")
+        header, size = json.loads(content[8:start]), len(content) - start
+        count = gigabytes * 10**9
+        header["more"] = {"dtype": "U8", "shape": [count], "data_offsets": [size, size + count]}
+        text = json.dumps(header).encode()
+        with (tmp_path / "model").open("wb") as stream:
+            stream.write(len(text).to_bytes(8, "little") + text + content[start:])
+            stream.truncate(8 + len(text) + size + count)
+        code = (
+            "import resource, sys; from subspaces import load; "
+            "resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9,) * 2); load(sys.argv[1])"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / "model")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert "its arrays do not fit into memory" in done.stderr
 
     @pytest.mark.parametrize("name", ["SSC", "SSSC", "SLBF", "KASP"])
     def test_the_number_of_clusters_is_that_of_the_model(self, name, tmp_path):

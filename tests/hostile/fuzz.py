@@ -11,7 +11,6 @@ import argparse
 import collections
 import contextlib
 import json
-import resource
 import selectors
 import subprocess
 import sys
@@ -29,13 +28,14 @@ GOOD = ("answered", "refused")
 def work():
     """Read trials from the standard input, and print how each of them ended."""
     sys.path[:0] = [str(HERE), str(HERE.parent)]
+    import memory
     import trials
 
     output, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         kind, seed = line.split()
         detail = ""
-        held = begin_peak()
+        held = memory.begin_peak()
         with tempfile.TemporaryDirectory() as folder:
             try:
                 outcome = trials.KINDS[kind](int(seed), Path(folder))
@@ -45,32 +45,11 @@ def work():
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 outcome = "traceback"
                 detail = f"{type(error).__name__}: {error!s:.150} ({place.filename.split('/')[-1]}:{place.lineno})"
-        taken = peak() - held
+        taken = memory.peak() - held
         if taken > trials.MEMORY[kind]:
             outcome, detail = "memory", f"{taken:.0f} MB more than before, {trials.MEMORY[kind]} are allowed"
         output.write(json.dumps([outcome, detail]) + "\n")
         output.flush()
-
-
-def begin_peak():
-    """Megabytes that this process holds now; from here on `peak` measures."""
-    with contextlib.suppress(OSError):
-        # Linux forgets the peak so far.
-        Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
-
-
-def peak():
-    """The most megabytes that this process has held."""
-    return _status("VmHWM")
-
-
-def _status(name):
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1000
 
 
 class Worker:
@@ -147,7 +126,7 @@ def main():
     parser.add_argument("count", nargs="?", type=int, default=1000, help="number of trials")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--minutes", type=float, default=30.0, help="no trial begins after this time")
-    parser.add_argument("--kinds", nargs="+", default=["estimator", "fit", "file", "model", "command"])
+    parser.add_argument("--kinds", nargs="+", default=["estimator", "fit", "file", "packed", "model", "command"])
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -35,8 +35,8 @@ class TestRunner:
     @pytest.fixture(autouse=True)
     def failing_trials(self, tmp_path, monkeypatch):
         """A folder with the runner and with trials that fail in every way."""
-        for name in ("fuzz.py",):
-            (tmp_path / name).write_text((fuzz.HERE / name).read_text())
+        for path in (fuzz.HERE / "fuzz.py", fuzz.HERE.parent / "memory.py"):
+            (tmp_path / path.name).write_text(path.read_text())
         (tmp_path / "trials.py").write_text(
             "import os, time\n"
             "class Wrong(AssertionError): pass\n"

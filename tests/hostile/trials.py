@@ -12,6 +12,7 @@ import os
 import struct
 import tempfile
 import warnings
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -454,6 +455,66 @@ def fit(seed, folder):
     return "answered"
 
 
-KINDS = {"estimator": estimator, "file": file, "model": model, "command": command, "fit": fit}
+def _write_packed(path, x):
+    """Rows in a file that is packed, of the format that its suffix names."""
+    import pandas
+
+    names = [f"c{i}" for i in range(x.shape[1])]
+    frame = pandas.DataFrame(x, columns=names)
+    if path.suffix == ".zarr":
+        import zarr
+
+        zarr.save_array(path, x)
+    elif path.suffix == ".h5":
+        import h5py
+
+        with h5py.File(path, "w") as opened:
+            opened.create_dataset("x", data=x, chunks=True, compression="gzip", shuffle=True, fletcher32=True)
+    elif path.suffix == ".mat":
+        import scipy.io
+
+        scipy.io.savemat(path, {"x": x}, do_compression=True)
+    elif path.suffix == ".npz":
+        np.savez_compressed(path, x=x)
+    elif path.suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.assign(words=[f"word {i % 3}" for i in range(len(x))]).to_parquet(path, compression="zstd")
+    else:
+        frame.to_csv(path, index=False)
+
+
+PACKED = ["rows.zarr", "rows.h5", "rows.mat", "rows.npz", "rows.xlsx", "rows.parquet", "rows.csv.gz", "rows.csv.xz"]
+
+
+def packed(seed, folder):
+    """Rows of a packed file whose bytes were changed; what is packed inside may be changed, too."""
+    rng = np.random.default_rng(seed)
+    path = folder / PACKED[rng.integers(len(PACKED))]
+    _write_packed(path, rng.standard_normal((int(rng.integers(1, 30)), int(rng.integers(1, 6)))))
+    files = sorted(each for each in (path.rglob("*") if path.is_dir() else [path]) if each.is_file())
+    changed = files[rng.integers(len(files))]
+    content = changed.read_bytes()
+    if path.suffix in (".npz", ".xlsx") and rng.random() < 0.7:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        name = list(members)[rng.integers(len(members))]
+        members[name] = damaged(rng, members[name] or b"0")
+        with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, member in members.items():
+                archive.writestr(name, member)
+    elif rng.random() < 0.9:
+        changed.write_bytes(damaged(rng, content))
+    options = {"names": "words"} if path.suffix == ".parquet" and rng.random() < 0.5 else {}
+    with quiet():
+        try:
+            table = inputs.read_table(path, memory_limit="64MB", **options)
+            require(len(table.rows) == table.n_rows, "read_table has lost rows")
+        except UserError:
+            return "refused"
+    return "answered"
+
+
+KINDS = {"packed": packed, "estimator": estimator, "file": file, "model": model, "command": command, "fit": fit}
 # Megabytes that a trial may take besides what its process holds when it begins: the memory limit and 300 more.
-MEMORY = {"estimator": 300, "file": 64 + 300, "model": 64 + 300, "command": 300, "fit": 64 + 300}
+MEMORY = {"estimator": 300, "file": 64 + 300, "model": 64 + 300, "packed": 64 + 300, "command": 300, "fit": 64 + 300}

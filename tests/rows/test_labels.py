@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from subspaces._core.errors import UserFileError
 from subspaces.rows import LabelWriter
 from subspaces.rows import labels as labels_module
 
@@ -128,6 +129,18 @@ class TestLabelWriter:
             first.write(2, [3, 4])
         assert np.load(self.path(tmp_path)).tolist() == [1, 2, 3, 4]
         assert os.listdir(tmp_path) == ["labels.npy"]
+
+    @pytest.mark.parametrize("kind", ["link", "pipe"])
+    def test_a_file_of_others_in_place_of_ours(self, tmp_path, kind):
+        (tmp_path / "precious").write_text("thesis")
+        partial = labels_module.partial_path(self.path(tmp_path))
+        if kind == "link":
+            partial.symlink_to(tmp_path / "precious")
+        else:
+            os.mkfifo(partial)
+        with pytest.raises(UserFileError, match="not a file of ours"):
+            LabelWriter(self.path(tmp_path), 4)
+        assert (tmp_path / "precious").read_text() == "thesis"
 
     def test_one_writer_after_another(self, tmp_path):
         """The lock of a writer that failed, or was killed, does not outlive it."""

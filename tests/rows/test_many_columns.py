@@ -73,6 +73,19 @@ def test_a_header_longer_than_the_lines_that_are_looked_at(tmp_path):
     assert (source.n_rows, source.column_names[:1]) == (1, tuple(names[:1]))
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_that_do_not_fit_into_memory(suffix, tmp_path):
+    """pyarrow takes some kilobytes for a column, whatever is in it."""
+    names = names_of(20_000)
+    if suffix == "csv":
+        (tmp_path / "a.csv").write_text(line(names) + line(["1"] * len(names)) * 2)
+    else:
+        pq.write_table(pa.table([pa.array([1.0, 2.0])] * len(names), names=names), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"20,000 columns, too many for memory_limit=0\.1GB"):
+        open_rows(tmp_path / f"a.{suffix}", memory_limit="100MB")
+    assert open_rows(tmp_path / f"a.{suffix}", memory_limit="300MB").n_columns == 20_000
+
+
 def test_repeated_names_of_a_parquet_file(tmp_path):
     names = [*names_of(20_000), "x19999"]
     pq.write_table(pa.table([pa.array([1.0])] * len(names), names=names), tmp_path / "a.parquet")

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import subspaces
-from subspaces._core.pca import principal_scores
+from subspaces._core.pca import principal_directions, principal_scores
 from subspaces.inputs import Preparation
 from subspaces.rows import open_rows
 
@@ -190,3 +190,21 @@ def test_broken_rows_in_blocks(tmp_path):
         Preparation(standardise=True).fit(open_rows(x, block_rows=50))
     with pytest.raises(ValueError, match=r"principal components of 3000 columns need 0\.2 GB"):
         Preparation(pca=3).fit(open_rows(np.ones((3001, 3000), np.float32), memory_limit="32MB"))
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_few_rows_of_many_columns(in_blocks, tmp_path, monkeypatch):
+    """Products of columns would take 800 MB, and the limit is 100 MB."""
+    x = np.random.default_rng(0).normal(size=(12, 10_000))
+    np.save(tmp_path / "x.npy", x)
+    model = Preparation(pca=3).fit(open_rows(tmp_path / "x.npy", memory_limit="100MB") if in_blocks else x)
+    expected = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)[2][:3]
+    np.testing.assert_allclose(np.abs(np.sum(model.components_ * expected, axis=1)), 1)
+    # None of them is made of rows in memory, either.
+    monkeypatch.setattr("subspaces.rows.column_sums.principal_directions", _refuse_products)
+    Preparation(pca=3).fit(x)
+
+
+def _refuse_products(rows, *arguments, known=None):
+    assert known is None
+    return principal_directions(rows, *arguments)

@@ -23,9 +23,10 @@ def open_regular(path: Path) -> Iterator[BinaryIO]:
     with file_errors():
         # Without O_NONBLOCK, opening a pipe without a writer waits for ever.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise UserFileError(errno.EINVAL, "this is not a regular file: name one", str(path))
         with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise UserFileError(errno.EINVAL, "this is not a regular file: name one", str(path))
             yield stream
 
 
@@ -97,9 +98,24 @@ def lock(handle: int) -> bool:
 
 
 def open_locked(path: Path) -> int | None:
-    """Open `path`, which is created if it is missing, and lock it; None if another process has the lock."""
+    """Open `path`, which is created if it is missing, and lock it; None if another process has the lock.
+
+    What a link leads to is never opened, because it would be overwritten.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if path.is_symlink():
+            raise FileExistsError(errno.EEXIST, "this is a link, not a file of ours: remove it", str(path))
+        handle = os.open(path, flags, 0o666)
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(handle)
+            raise FileExistsError(errno.EEXIST, "this is not a file of ours: remove it", str(path))
+        if found.st_nlink > 1:
+            # Another name of a file that is kept by its own.
+            os.close(handle)
+            path.unlink(missing_ok=True)
+            continue
         if not lock(handle):
             os.close(handle)
             return None

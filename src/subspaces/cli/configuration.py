@@ -89,9 +89,11 @@ def read_run(path: Path) -> dict[str, Any]:
 
     if not path.exists():
         raise MissingFileError(f"{path} does not exist: name the folder of a run, made by subspaces fit --out")
+    content = _content(path)
     try:
-        document = json.loads(_content(path))
-    except (json.JSONDecodeError, RecursionError) as error:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        # A number of thousands of digits is a ValueError.
         raise InputError(f"{path} is damaged: {error}") from None
     if not isinstance(document, dict) or document.get("format") != "subspaces run":
         raise InputError(f"{path} is not the run.json of a run")
@@ -140,9 +142,10 @@ def _configured(command: click.Command, given: Mapping[str, Any]) -> dict[str, A
 def _of_toml(path: Path, command: click.Command) -> dict[str, Any]:
     import tomllib
 
+    text = _content(path)
     try:
-        content = tomllib.loads(_content(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not valid TOML: {error or 'it is nested too deeply'}") from None
     return checked_options(content, path, command)
 

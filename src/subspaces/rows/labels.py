@@ -15,7 +15,14 @@ from typing import Any, Self
 import numpy as np
 
 from subspaces._core.arrays import to_host
-from subspaces._core.errors import FileInTheWayError, FolderInTheWayError, InputError, MissingFileError, UserFileError
+from subspaces._core.errors import (
+    FileInTheWayError,
+    FolderInTheWayError,
+    InputError,
+    MissingFileError,
+    UserFileError,
+    file_errors,
+)
 from subspaces._core.files import move_new, open_locked
 
 
@@ -117,7 +124,8 @@ class LabelWriter:
 
     def _locked(self) -> Any:
         """The partial file, locked: two writers would mix their labels."""
-        handle = open_locked(self.partial)
+        with file_errors():
+            handle = open_locked(self.partial)
         if handle is None:
             raise FileInTheWayError(
                 errno.EEXIST, "labels are being written here by another fit: name another file", str(self.path)

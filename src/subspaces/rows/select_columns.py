@@ -34,9 +34,6 @@ from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import recut
 from subspaces.rows.source import FeedOptions, RowSource
 
-# Memory that the name of a column and its place among the others take.
-NAME_BYTES = 80
-
 
 class TableRows(RowSource):
     """The rows of one table after another."""
@@ -133,8 +130,8 @@ def open_tables(files: Sequence[FoundFile], options: OpenOptions, ignored: int =
 
 
 def _check_columns(table: StoredTable, memory_limit: int) -> None:
-    """Refuse a table if the names of the columns that it claims do not fit into the memory limit."""
-    if table.n_columns * NAME_BYTES > memory_limit:
+    """Refuse a table if the columns that it claims do not fit into the memory limit, even without values."""
+    if table.n_columns * table.column_bytes > memory_limit:
         raise UnreadableError(
             f"{table.path} has {table.n_columns:,} columns, too many for memory_limit={memory_limit / 1e9:.3g}GB: "
             "raise it, or store fewer columns (smaller images)."

@@ -35,7 +35,9 @@ MOST_ARRAYS = 100_000
 DEPTH = 64
 # The document with the descriptions of all arrays; quotes and line ends in the document take two bytes.
 MAX_HEADER_BYTES = 3 * MAX_DOCUMENT_BYTES
-DTYPES = {"BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64"}
+# Types of arrays, and the bytes of an entry.
+DTYPES = {"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "F16": 2}
+DTYPES |= {"I32": 4, "U32": 4, "F32": 4, "I64": 8, "U64": 8, "F64": 8}
 # The first bytes of a zip archive.
 ZIP = b"PK\x03\x04"
 
@@ -81,6 +83,8 @@ def read(path: Path) -> tuple[str, State]:
             document = _document(file.metadata())
             require(len(file.keys()) <= MOST_ARRAYS, f"it holds more than {MOST_ARRAYS} arrays")
             arrays = {place: _read(file, place, document["orders"].get(place)) for place in file.keys()}  # noqa: SIM118
+    except MemoryError:
+        raise DamagedError("its arrays do not fit into memory") from None
     except safetensors.SafetensorError as error:
         raise DamagedError(f"it is not a safetensors file, or it is damaged ({error!s:.200})") from None
     state = _with_numbers(document["state"])
@@ -185,8 +189,11 @@ def _stored(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _read(file: Any, place: str, order: Any) -> NDArray[Any]:
-    dtype = file.get_slice(place).get_dtype()
+    claimed = file.get_slice(place)
+    dtype = claimed.get_dtype()
     require(dtype in DTYPES, f"its array {place!r:.80} is of type {dtype!r:.40}")
+    # Without memory for an array safetensors panics, where NumPy raises MemoryError.
+    np.empty(math.prod(claimed.get_shape()) * DTYPES[dtype], np.uint8)
     array = file.get_tensor(place)
     if order is None:
         return array

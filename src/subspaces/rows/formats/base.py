@@ -6,6 +6,7 @@ read as a whole.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,6 +28,8 @@ from subspaces.rows.memory import BLOCK_SHARE, CHUNK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError
 from subspaces.rows.recut import columns_at
 
+# About what the name of a column and its place take, and what a column takes that pyarrow reads.
+NAME_BYTES, ARROW_BYTES = 80, 10_000
 # Wanted rows that are further apart than this are read one by one.
 GAP_BYTES = 2**17
 
@@ -68,6 +71,7 @@ class StoredTable(ABC):
     count_from: int = 0  # number of the first column
     row_shape: tuple[int, ...]  # (p,), or the shape of the array that each row is
     kinds: Mapping[int, str] = MappingProxyType({})  # columns that do not hold numbers, and what they hold
+    column_bytes: int = NAME_BYTES  # that each column takes besides its values
     index_columns: tuple[int, ...] = ()  # row names that pandas and R write; left out unless they are chosen
     notes: tuple[str, ...] = ()  # what the user should know
     # The arrays of a file that holds several, by name; other arrays may hold true classes.
@@ -165,7 +169,7 @@ class SliceTable(StoredTable):
         block_dtype(dtype, where)
         self.stored_row_bytes = self.n_columns * dtype.itemsize
         if chunks:
-            self.chunk_rows, self.chunk_bytes = max(1, chunks[0]), int(np.prod(chunks)) * dtype.itemsize
+            self.chunk_rows, self.chunk_bytes = max(1, chunks[0]), math.prod(chunks) * dtype.itemsize
 
     def dtype_of(self, columns: Indices | None) -> np.dtype[Any]:
         return block_dtype(self.stored_dtype, str(self.path))
@@ -262,6 +266,6 @@ def open_held(path: Path, options: OpenOptions, arrays_in: Callable[[Path], Mapp
 def rows_of_shape(shape: Sequence[int], where: str) -> tuple[int, int, tuple[int, ...]]:
     """Numbers of rows and columns, and the shape of one row, of a stored array (n, p) or (n, height, width, ...)."""
     if len(shape) > 2 and all(shape[1:]):
-        return int(shape[0]), int(np.prod(shape[1:])), tuple(map(int, shape[1:]))
+        return int(shape[0]), math.prod(map(int, shape[1:])), tuple(map(int, shape[1:]))
     n_rows, n_columns = check_shape(shape, where)
     return n_rows, n_columns, (n_columns,)

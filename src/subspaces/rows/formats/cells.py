@@ -13,10 +13,13 @@ from subspaces._core.arrays import Indices
 from subspaces.rows.columns import first_places, shown
 from subspaces.rows.formats.base import Content, WalkedTable
 from subspaces.rows.formats.keyed import text_array
+from subspaces.rows.memory import HELD_SHARE
 from subspaces.rows.reading import UnreadableError
 
 # Cells that stand for a missing value, in lower case.
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
+# About what a cell that is kept as text takes besides its content.
+CELL_BYTES = 60
 BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
@@ -71,9 +74,14 @@ class CellTable(WalkedTable):
         tally = Tally(len(columns), decimal_comma=self.decimal_comma)
         self._text = {column: [] for column in text}
         held: list[NDArray[np.float64]] | None = []
+        used = 0
         for chunk in self.chunks([*columns, *text]):
             values = tally.add(chunk[: len(columns)])
             for column, cells in zip(text, chunk[len(columns) :], strict=True):
+                used += len(cells) * CELL_BYTES + cells.nbytes
+                if used > room:
+                    self.n_rows = tally.n_rows
+                    raise self.too_many_cells(HELD_SHARE * room)
                 self._text[column] += [cell.strip(" ") for cell in cells.to_pylist()]
             if held is not None and tally.n_rows * len(columns) * 8 <= room:
                 held.append(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import warnings
 import zlib
@@ -46,7 +47,7 @@ class ImageTable(StoredTable):
         self.row_shape = _shape(paths, headers, options.image_size)
         self.path, self._paths, self._roots = paths[0], tuple(paths), tuple(roots)
         self._resize = options.image_size is not None
-        self.n_rows, self.n_columns = len(paths), int(np.prod(self.row_shape))
+        self.n_rows, self.n_columns = len(paths), math.prod(self.row_shape)
         notes = []
         if ignored:
             notes.append(f"{ignored} file{'s' * (ignored > 1)} left out because they are not images")

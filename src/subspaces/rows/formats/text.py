@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from subspaces.rows.columns import first_places
-from subspaces.rows.formats.base import Content, OpenOptions
+from subspaces.rows.formats.base import ARROW_BYTES, Content, OpenOptions
 from subspaces.rows.formats.cells import CellTable
 from subspaces.rows.formats.dialect import Dialect, find_dialect, limited, rows_of
+from subspaces.rows.formats.packed import open_member, open_xz
 from subspaces.rows.memory import BLOCK_SHARE
 from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
 
@@ -61,6 +62,7 @@ class TextTable(CellTable):
     """A text file of one row per line."""
 
     path: Path
+    column_bytes = ARROW_BYTES
 
     def __init__(self, path: Path, dialect: Dialect, encoding: str, block_bytes: int) -> None:
         super().__init__()
@@ -136,13 +138,20 @@ class TextTable(CellTable):
     def _spaced(self, stream: BinaryIO) -> Iterator[bytes]:
         """Lines below the header, in UTF-8, with single blanks between cells."""
         with io.TextIOWrapper(stream, self._encoding, newline="") as text:
-            for line in islice(text, self._dialect.skip, None):
+            for line in islice(self._lines(text), self._dialect.skip, None):
                 yield f"{' '.join(line.split())}\n".encode()
+
+    def _lines(self, text: TextIO) -> Iterator[str]:
+        """Lines of text, none of them longer than a block."""
+        while line := text.readline(self._block_bytes):
+            if len(line) == self._block_bytes:
+                raise _long_line(self.path, self._block_bytes)
+            yield line
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """The cells of each row and the line in which it begins; slow, and stricter than pyarrow."""
         with unpacked(self.path) as stream, io.TextIOWrapper(stream, self._encoding, newline="") as text:
-            lines = read_each(text, self.path, "text", *ERRORS)
+            lines = read_each(self._lines(text), self.path, "text", *ERRORS)
             for _ in islice(lines, self._dialect.skip):
                 pass
             reader = rows_of(lines, self._dialect.delimiter)
@@ -245,10 +254,10 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
                 members = [name for name in archive.namelist() if not name.endswith("/")]
                 if len(members) != 1:
                     raise UnreadableError(f"{path} holds {len(members)} files instead of one table: unpack it first.")
-                stream: Any = archive.open(members[0])
+                stream: Any = open_member(archive, members[0], path)
             else:
-                opener: Any = gzip.open if packed else {".bz2": bz2.open, ".xz": lzma.open}.get(suffix, open)
-                stream = opener(path, "rb")
+                opener: Any = gzip.open if packed else {".bz2": bz2.open, ".xz": open_xz}.get(suffix)
+                stream = path.open("rb") if opener is None else opener(path)
             opened.enter_context(stream)
         yield stream
 

@@ -18,6 +18,7 @@ from subspaces._core.arrays import Indices
 from subspaces._core.errors import MissingFileError
 from subspaces.rows.formats.base import OpenOptions, Reader, SliceTable
 from subspaces.rows.formats.keyed import NamedArray, check_safe, choose_array
+from subspaces.rows.formats.zarr_chunks import check_chunks, codecs_in, refusal_of
 from subspaces.rows.reading import UnreadableError, reading, require
 from subspaces.rows.recut import columns_at
 
@@ -53,6 +54,7 @@ class ZarrTable(SliceTable):
 
         def read(start: int, stop: int) -> NDArray[Any]:
             with reading(self.path, "Zarr", *ERRORS):
+                check_chunks(self.path, data, start, stop)
                 rows = data[start:stop] if inside is None else data.oindex[start:stop, inside]
             return columns_at(rows.reshape(stop - start, -1), columns if inside is None else None)
 
@@ -97,24 +99,11 @@ def _refusal(data: Any) -> str | None:
     """Why the chunks of an array must not be read."""
     if data.dtype.kind not in KINDS:
         return f"holds {data.dtype} values"
-    unknown = sorted(_codecs(data.metadata.to_dict()) - CODECS)
-    return f"is packed by {unknown[0]!r:.40}" if unknown else None
-
-
-def _codecs(metadata: Any) -> set[str]:
-    """Names of all codecs in the metadata of an array; shards have codecs of their own inside."""
-    if metadata is None:
-        return set()
-    if isinstance(metadata, list | tuple):
-        return set().union(*map(_codecs, metadata))
-    inside = {
-        name: value
-        for name, value in {**metadata, **metadata.get("configuration", {})}.items()
-        if name in ("codecs", "index_codecs", "compressor", "filters")
-    }
-    found = set().union(*map(_codecs, inside.values()))
-    name = metadata.get("name", metadata.get("id"))
-    return found if name is None else {str(name).removeprefix("numcodecs."), *found}
+    codecs = codecs_in(data.metadata.to_dict())
+    unknown = sorted({codec.name for codec in codecs} - CODECS)
+    if unknown:
+        return f"is packed by {unknown[0]!r:.40}"
+    return refusal_of(codecs)
 
 
 def _check_files(path: Path) -> None:
@@ -155,4 +144,5 @@ def _is_group(stored: Any, path: Path) -> bool:
 def _load(path: Path, name: str, most: int) -> NDArray[Any]:
     data = _array(path, name)
     with reading(path, "Zarr", *ERRORS):
+        check_chunks(path, data, 0, data.shape[0] if data.shape else 1)
         return np.asarray(data[...])
