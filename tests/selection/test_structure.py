@@ -241,6 +241,8 @@ class TestCoding:
         assert shortening(code, one, code.length) == 1
         assert shortening(code, one, one - 2 * (one - code.length)) == pytest.approx(0.5)
         assert shortening(code, code.length - 1, code.length - 5) == 0
+        # A code found after the least length was.
+        assert shortening(code, one, one) == 1
         enough = one - (one - code.length) / FLAT_SHARE
         assert is_described(code, single, enough + 1)
         assert not is_described(code, single, enough - 1)

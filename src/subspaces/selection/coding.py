@@ -71,7 +71,7 @@ def mean_dim(code: Code) -> float:
 
 def shortening(code: Code, one: float, least: float) -> float:
     """The share of the shortening from `one` flat to the `least` length that a code reaches; 0 if it is longer."""
-    return (one - code.length) / (one - least) if code.length < one else 0.0
+    return (one - code.length) / (one - min(least, code.length)) if code.length < one else 0.0
 
 
 def clearly_longer(code: Code, shortest: Code, *, mixed: bool = False) -> bool:
