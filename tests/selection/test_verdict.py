@@ -134,17 +134,28 @@ class TestTrust:
 
     def test_blobs_that_neighbours_do_not_find(self):
         blobs = evidence_of(BLOBS, BLOB_LABELS, landmarks=1.0)
-        found = judge(replace(blobs, points=0.2, graphs=0.2))
+        apart = replace(blobs, points=0.2, graphs=0.2, rival=Difference(1.0, 0.1))
+        found = judge(apart)
         assert (found.structure, found.trust) == ("blobs", "stable, but unconfirmed")
+        # Every search ended at these blobs.
+        assert judge(replace(apart, rival=None)).trust == "reliable"
         assert judge(replace(blobs, kmeans=0.2, graphs=0.2)).trust == "reliable"
 
     def test_flat_clusters_need_the_number_that_flats_have(self, planes):
         """Graphs repeat a cluster that is cut in two."""
         cut = replace(planes, fewer=Difference(0.1, 0.1), points=1.0, graphs=1.0)
         assert judge(cut).trust == "stable, but unconfirmed"
-        untested = judge(replace(planes, fewer=None))
+        untested = judge(replace(planes, fewer=None, points=0.5, graphs=0.5))
         assert untested.trust == "stable, but unconfirmed"
         assert "not tested" in untested.reasons[0]
+
+    def test_columns_that_keep_structure_if_shuffled(self, planes):
+        """Flats and neighbours must both find the clusters if shuffled columns have most of their gain."""
+        alike = replace(planes, crossing=0.1, shuffled_crossing=0.1, points=1.0)
+        gains = {"gain": Difference(1.0, 0.05), "shuffled_gain": Difference(0.7, 0.05)}
+        assert judge(replace(alike, **gains)).trust == "reliable"
+        assert judge(replace(alike, **gains, points=0.8)).trust != "reliable"
+        assert judge(replace(alike, **gains | {"shuffled_gain": Difference(0.9, 0.05)})).trust != "reliable"
 
     def test_few_landmarks_are_no_objection_if_nothing_joins_clusters(self, moons):
         assert judge(replace(moons, landmarks=0.7)).trust == "reliable"

@@ -227,9 +227,19 @@ def _small(e: Evidence) -> Objection | None:
 
 
 def _as_shuffled(e: Evidence) -> Objection | None:
-    if _is_separate(e) or is_described(e):
+    if _is_separate(e) or is_described(e) or _is_found_twice(e):
         return None
     return Objection("Columns shuffled independently have clusters that are about as clear.")
+
+
+def _is_found_twice(e: Evidence) -> bool:
+    """Whether flats and neighbours find the same clusters, described clearly better than those of shuffled columns.
+
+    Few columns keep much of their structure if they are shuffled: then these may have a large share of the gain.
+    """
+    beyond = _gain_beyond_shuffled(e)
+    same = _at_least(e.flats, SAME_AGREEMENT) and _at_least(e.points, SAME_AGREEMENT)
+    return same and beyond is not None and beyond.is_clear
 
 
 def _dominant_column(e: Evidence) -> Objection | None:
@@ -252,8 +262,8 @@ def _not_flat(e: Evidence) -> Objection | None:
 
 
 def _not_round(e: Evidence) -> Objection | None:
-    # K-means is nearly the same description, so only neighbours are other evidence.
-    if e.kind != ROUND or _at_least(e.points, SURE_AGREEMENT):
+    # K-means is nearly the same description, so only neighbours are other evidence, unless no search found a rival.
+    if e.kind != ROUND or e.rival is None or _at_least(e.points, SURE_AGREEMENT):
         return None
     return Objection(f"Spectral clustering of nearest neighbours gives other clusters (agreement {e.points:.2f}).")
 
