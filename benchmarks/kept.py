@@ -31,6 +31,7 @@ SCRIPTS = {
     "study_bounds": "study_bounds.py",
     "study_flats": "study_flats.py",
     "study_grain": "study_grain.py",
+    "study_parts": "study_parts.py",
     "study_graph": "study_graph.py",
     "study_kinds": "study_kinds.py",
     "study_methods": "study_methods.py",

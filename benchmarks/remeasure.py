@@ -34,6 +34,7 @@ ORDER = (
     "study_score",
     "study_units",
     "study_grain",
+    "study_parts",
     "study_offsets",
     "study_sigma",
     "cluster_count_flats",
@@ -54,6 +55,7 @@ WITH_TABLES = ("study_units", "study_grain", "study_verdict")
 ARGUMENTS = {
     "defaults": ["fls", f"{RESULTS}/defaults.json"],
     "defaults_relatives": ["relatives", f"{RESULTS}/defaults_relatives.json"],
+    "study_parts": [f"{RESULTS}/study_parts.json"],
     "study_kinds": [f"{RESULTS}/study_kinds.json"],
     "study_structure": [f"{RESULTS}/study_structure.json"],
     "study_verdict": [f"{RESULTS}/study_verdict.json"],

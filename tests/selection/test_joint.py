@@ -9,7 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 from test_confidence import draw_of, separate_graph
 
 from examples import ring_graph
+from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
+from subspaces.selection import Asked, choose
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.joint import is_doubtful, join_sets, joint_confidence
 from subspaces.selection.partition import PartitionChoice, choose_partition
@@ -148,7 +150,10 @@ class TestJoined:
         assert 0 <= found.rows.min() <= found.rows.max() <= 1 + 1e-12
 
 
-def test_parts_are_made_in_many_eigenvectors_unless_a_number_is_given():
-    assert CutSetting(2, (1, 2, 6)).n_computed == PART_VECTORS
-    assert CutSetting(12, (11, 24)).n_computed == 24
-    assert CutSetting(2, (3,)).n_computed == 3
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, PART_VECTORS), ({"n_components": 3}, 3), ({"n_landmarks": 300}, 6), ({"n_nearest": None}, 1)],
+)
+def test_parts_are_made_in_many_eigenvectors_of_a_large_graph(given, expected):
+    X, _ = make_subspaces((2, 3), 6, points_per_subspace=150, outliers=0, random_state=0)
+    assert choose(X, Asked(**{"n_clusters": 2, "n_landmarks": 100} | given), 0).cut.n_computed == expected

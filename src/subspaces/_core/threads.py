@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from subspaces._core.errors import InputError, UserTypeError
 
 # Entries of rows up to which threads do not pay. Speed only.
-FEW_ENTRIES = 20_000
+FEW_ENTRIES = 2**18
 # Threads that are kept, for all fits of the process. Speed only.
 MOST_THREADS = max(8, 2 * (os.cpu_count() or 1))
 

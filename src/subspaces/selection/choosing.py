@@ -27,6 +27,7 @@ from subspaces.selection.setting import Asked, LandmarkSetting, Setting
 from subspaces.selection.thresholds import FEW_COLUMNS, MANY_COLUMNS, N_LANDMARKS, N_NEAREST, N_NEAREST_ALL, WHITEN
 from subspaces.selection.units import has_own_units
 from subspaces.spectral.partition import at_most, vector_counts
+from subspaces.spectral.thresholds import PART_VECTORS
 
 
 def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: Any = None) -> Setting:
@@ -77,7 +78,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
         n_clusters,
         first,
         further,
-        CutSetting(n_clusters, _vector_counts(asked, n_clusters, sparse=first.n_nearest is not None), asked.assign),
+        _cut_setting(asked, n_clusters, first, len(rows.rows)),
         whole_flats=asked.assign == "auto" and n_clusters > 1 and first.n_nearest is not None,
         flat_sample=at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng),
         n_draws=None if is_auto(asked.n_draws) else int(asked.n_draws),
@@ -157,11 +158,15 @@ def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tupl
     return made(count, search.setting), made(fewer, search.middle if is_auto(asked.n_draws) else search.setting)
 
 
-def _vector_counts(asked: Asked, n_clusters: int, *, sparse: bool) -> tuple[int, ...]:
-    """Numbers of eigenvectors to try; with dense psi v_2, ..., v_K, as in the paper."""
+def _cut_setting(asked: Asked, n_clusters: int, landmarks: LandmarkSetting, n_rows: int) -> CutSetting:
+    """Numbers of eigenvectors to try, and to make parts in; with dense psi v_2, ..., v_K, as in the paper."""
     if not is_auto(asked.n_components):
-        return (int(asked.n_components),)
-    return tuple(vector_counts(n_clusters)) if sparse else (max(1, n_clusters - 1),)
+        return CutSetting(n_clusters, (int(asked.n_components),), asked.assign)
+    if landmarks.n_nearest is None:
+        return CutSetting(n_clusters, (max(1, n_clusters - 1),), asked.assign)
+    # Graphs in which every row is a landmark are small, and later eigenvectors are noise.
+    parts = PART_VECTORS if landmarks.count < n_rows else 0
+    return CutSetting(n_clusters, tuple(vector_counts(n_clusters)), asked.assign, n_part_vectors=parts)
 
 
 def landmark_count(n_rows: int) -> int:

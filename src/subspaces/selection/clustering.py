@@ -16,7 +16,6 @@ from subspaces.selection.partition import PartitionChoice, choose_partition
 from subspaces.spectral.kernel_graph import best_plain_partition
 from subspaces.spectral.partition import Partition, assign, assign_embedded, inlier_rows, plain_partition
 from subspaces.spectral.spectrum import Spectrum, embed
-from subspaces.spectral.thresholds import PART_VECTORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,12 @@ class CutSetting:
     n_vectors: tuple[int, ...]  # numbers of eigenvectors to try
     kind: str = "balanced"  # as in `choose_partition`
     plain: bool = False  # k-means and nothing else, as in the literature
+    n_part_vectors: int = 0  # eigenvectors in which parts are made, if these are more
 
     @property
     def n_computed(self) -> int:
-        """Number of eigenvectors to compute: the given one, or the largest to try, but enough to make parts in."""
-        return self.n_vectors[0] if len(self.n_vectors) == 1 else max(*self.n_vectors, PART_VECTORS)
+        """Number of eigenvectors to compute."""
+        return max(*self.n_vectors, self.n_part_vectors)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ SAMPLE_NEAREST = 8
 SEARCH_STARTS = 2
 # Rows that share landmarks are not independent: for standard errors they form about this many groups.
 # benchmarks/study_kinds.py compares other numbers.
-ERROR_GROUPS = 50
+ERROR_GROUPS = 100
 
 # --- Partition (partition.py, clustering.py) ---
 # Candidates of each origin that are refined on all rows, and rounds of that.

@@ -36,7 +36,8 @@ VECTORS_PER_CLUSTER_OF_MANY = 1.25
 # --- Separation (joins.py) ---
 # Parts per cluster and least number of parts, for each way to cut rows into parts. defaults.
 PARTS = ((5, 25), (8, 50), (12, 50))
-# Eigenvectors in which parts are made, at least: small clusters show in later ones. study_parts.
+# Eigenvectors in which parts are made, at least, if rows outnumber landmarks: small clusters show in later ones.
+# study_parts.
 PART_VECTORS = 16
 # Least number of rows per part, on average. No kept study.
 ROWS_PER_PART = 10
