@@ -55,7 +55,7 @@ class TestFlats:
         }
         assert [each["flats"] for each in found.candidates[3:]] == [
             "points",
-            "linear flats of rows whitened to the power 0.5",
+            "linear flats of half-whitened rows",
         ]
         assert found.chosen["subspace_dim"] == 4
         assert found.score == "modularity"

@@ -209,7 +209,7 @@ class TestKinds:
             "linear flats",
             "affine flats",
             "points",
-            "linear flats of rows whitened to the power 0.5",
+            "linear flats of half-whitened rows",
             "linear flats of whitened rows",
         ]
         assert WHITEN == (0.5, 1.0)
@@ -224,7 +224,7 @@ class TestKinds:
                 ["linear flats of whitened rows", "affine flats of whitened rows", "points of whitened rows"],
             ),
             ({"subspace_dim": 0}, ["points"]),
-            ({"subspace_dim": 0, "whiten": 0.25}, ["points of rows whitened to the power 0.25"]),
+            ({"subspace_dim": 0, "whiten": 0.25}, ["points of rows whitened to 0.25"]),
             ({"subspace_dim": 3, "whiten": 0}, ["linear flats", "affine flats"]),
             ({"subspace_dim": 3, "whiten": 0, "affine": True}, ["affine flats"]),
         ],

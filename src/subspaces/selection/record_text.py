@@ -38,6 +38,8 @@ def cell(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     if isinstance(value, float):
+        if math.isnan(value):
+            return "-"
         # Four digits; none after the point if there are four before it.
         return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:#.4g}"
     text = one_line(value)

@@ -171,10 +171,8 @@ def choose_setting(
 def kind_name(setting: FlatSetting) -> str:
     """The kind of a setting in words."""
     flats = "points" if setting.dim == 0 else f"{'affine' if setting.affine else 'linear'} flats"
-    whitened = {0.0: "", 1.0: " of whitened rows"}.get(
-        setting.whiten, f" of rows whitened to the power {setting.whiten:g}"
-    )
-    return flats + whitened
+    named = {0.0: "", 0.5: " of half-whitened rows", 1.0: " of whitened rows"}
+    return flats + named.get(setting.whiten, f" of rows whitened to {setting.whiten:.3g}")
 
 
 def pilot_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
