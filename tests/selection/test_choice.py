@@ -16,7 +16,7 @@ from subspaces.flats.neighborhoods import Beta2
 from subspaces.selection.record import NOTHING, Choice, Decision
 from subspaces.selection.record_text import TABLE_ROWS, TABLE_WIDTH
 
-NAN = float("-")
+NAN = float("nan")
 
 
 def numbered(name="n_clusters", count=9, winner=3):
@@ -200,9 +200,9 @@ class TestTable:
         assert float(mark.split()[-1]) == pytest.approx(decision.chosen["modularity"], rel=1e-3)
 
     def test_candidates_without_a_score_come_last(self):
-        tried = ({"a": "none"}, {"a": "-", "s": NAN}, {"a": "low", "s": 1.0}, {"a": "high", "s": 2.0})
+        tried = ({"a": "none"}, {"a": "nan", "s": NAN}, {"a": "low", "s": 1.0}, {"a": "high", "s": 2.0})
         lines = str(Decision("a", 0, "s", "why", tried)).split("\n")
-        assert [line[4:].split()[0] for line in lines[2:]] == ["high", "low", "none", "-"]
+        assert [line[4:].split()[0] for line in lines[2:]] == ["high", "low", "none", "nan"]
 
     def test_omitted_columns_are_named(self):
         tried = ({**{f"a_rather_long_name_{i}": "x" * 29 for i in range(9)}, "score": 1.0},)
@@ -215,7 +215,7 @@ class TestTable:
 
     def test_odd_values(self):
         text = str(odd())
-        for part in ("* Beta2(start_size=None, step_size=2)", "größte 流形", "diverged", "-", "none", "yes"):
+        for part in ("* Beta2(start_size=None, step_size=2)", "größte 流形", "diverged", " - ", "none", "yes"):
             assert part in text
         text.encode()
 
