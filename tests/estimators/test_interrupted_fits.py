@@ -33,6 +33,7 @@ from subspaces import (
     NystromSpectralClustering,
     open_rows,
 )
+from subspaces._core import threads
 from subspaces._core import threads as _threads
 from subspaces._core.progress import listening
 from subspaces.datasets import make_subspaces
@@ -235,7 +236,8 @@ def test_an_interruption_of_a_fit_to_blocks_changes_nothing(kind, name, tmp_path
     np.testing.assert_array_equal(np.asarray(unfitted.fit(rows).labels_), np.asarray(fitted.labels_))
 
 
-def test_an_interruption_in_a_worker_thread_changes_nothing():
+def test_an_interruption_in_a_worker_thread_changes_nothing(monkeypatch):
+    monkeypatch.setattr(threads, "FEW_ENTRIES", 0)
     estimator, rows, main = clone(PAPER), np.tile(PLANES, (200, 1)), threading.get_ident()
     with threadpool_limits(2, user_api="blas"):
         steps = steps_of(lambda: estimator.fit(rows), only_workers=True)
