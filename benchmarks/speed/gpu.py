@@ -33,6 +33,9 @@ N_COLUMNS = 80
 NOISE = 0.02
 BLOCK = 1_000_000
 SSC_ROWS = 4000
+PARTS = ["fewer_rows", "in_memory", "mnist", "host_to_device", "landmarks", "stream"]
+LANDMARKS = (1000, 4000, 16_000, 32_000)
+LANDMARK_ROWS = (10**5, 10**6, 10**7)
 
 
 class Union:
@@ -154,6 +157,25 @@ def mnist() -> dict[str, Any]:
     return result
 
 
+def landmarks() -> list[dict[str, Any]]:
+    """Fits with many landmarks, everything given; the first is not measured, because it compiles kernels."""
+    union, found = Union(), []
+    for n_rows in LANDMARK_ROWS:
+        rows = torch.cat([union.block(number, min(n_rows, BLOCK))[0] for number in range(max(1, n_rows // BLOCK))])
+        for count in LANDMARKS:
+            options: dict[str, Any] = {"n_landmarks": count, "subspace_dim": 4, "neighborhood": 12, "affine": False}
+            options |= {"center": False, "whiten": 0.0, "standardise": False, "assign": "balanced", "n_draws": 1}
+            model = FLS(len(DIMS), **options, random_state=0)
+            if not found:
+                model.fit(rows)
+            torch.cuda.reset_peak_memory_stats()
+            spent, _ = timed(lambda model=model, rows=rows: model.fit(rows))
+            peak = torch.cuda.max_memory_allocated() / 2**30
+            found.append({"rows": n_rows, "landmarks": count, "fit_seconds": spent, "peak_gib": peak})
+            print(json.dumps(found[-1]), flush=True)
+    return found
+
+
 def host_to_device(n_rows: int = 20_000_000) -> dict[str, Any]:
     """Rows in host memory, sent to the device block by block."""
     union = Union()
@@ -168,7 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[10**6, 10**7, 10**8])
     parser.add_argument("--stream", type=int, default=1_000_000_000)
-    parser.add_argument("--parts", nargs="*", default=["fewer_rows", "in_memory", "mnist", "host_to_device", "stream"])
+    parser.add_argument("--parts", nargs="*", default=PARTS)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gpu.json"))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -183,6 +205,7 @@ def main() -> None:
         "in_memory": lambda: in_memory(max(arguments.rows)),
         "mnist": mnist,
         "host_to_device": host_to_device,
+        "landmarks": landmarks,
         "stream": lambda: stream(arguments.stream),
     }
     for part in arguments.parts:

@@ -66,7 +66,7 @@ def part_graphs(
 
 def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
     """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means."""
-    parts = kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS, greedy=False).labels[0]
+    parts = kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS).labels[0]
     return np.unique(parts, return_inverse=True)[1].astype(np.int32)
 
 
