@@ -29,7 +29,7 @@ from subspaces.spectral.thresholds import PART_VECTORS
 
 VECTORS = (0, 8, 16, 24)
 SETS = (2, 4, 6)
-SEEDS = range(100, 106)
+SEEDS = range(100, 103)
 SETTINGS = tuple(dict.fromkeys([*((each, UNSURE_DRAWS) for each in VECTORS), *((PART_VECTORS, each) for each in SETS)]))
 
 Task = tuple[str, int, int, int]  # data set, eigenvectors, landmark sets, seed

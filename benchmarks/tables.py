@@ -416,8 +416,24 @@ def gpu() -> list[str]:
         f"| `predict` of rows in host memory | {sent['rows']:,} | {sent['predict_seconds']:.2f} (plain copies alone "
         f"{sent['copy_alone_seconds']:.2f}) | | |"
     )
+    lines += ["", *many_landmarks(row["landmarks"])]
     same = ", ".join(f"{name} {each['same_labels']:.4f}" for name, each in digits.items())
     lines += ["", f"Share of the 60,000 MNIST labels that are the same on the GPU and in NumPy: {same}."]
+    return lines
+
+
+def many_landmarks(runs: list[dict[str, Any]]) -> list[str]:
+    """Seconds and memory by numbers of rows and landmarks."""
+    widths = sorted({each["landmarks"] for each in runs})
+    heads = " | ".join(f"{width:,} landmarks" for width in widths)
+    lines = [f"| everything given, rows on the device | {heads} |", "|---|" + "---|" * len(widths)]
+    for n_rows in sorted({each["rows"] for each in runs}):
+        own = {each["landmarks"]: each for each in runs if each["rows"] == n_rows}
+        cells = [
+            f"{own[width]['fit_seconds']:.1f} s, {own[width]['peak_gib']:.0f} GiB" if width in own else "not measured"
+            for width in widths
+        ]
+        lines.append(f"| {n_rows:,} rows | " + " | ".join(cells) + " |")
     return lines
 
 
