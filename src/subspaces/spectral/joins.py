@@ -51,22 +51,27 @@ class PartGraph:
 def part_graphs(
     psi: Psi, embedding: Array, n_clusters: int, rng: np.random.RandomState, *, n_draws: int = 1
 ) -> list[PartGraph]:
-    """Several ways to cut rows into small parts by k-means of their embedding (n, q); psi is (n, D)."""
+    """Several ways to cut rows into small parts by k-means of their embedding (n, q); psi is (n, D).
+
+    Every other draw starts k-means greedily, which spreads centres, and the others by single draws, which follow the
+    density of the rows: either may miss a small cluster.
+    """
     rows = unit_rows(embedding)
 
-    def graph(draw: tuple[int, np.random.RandomState]) -> PartGraph:
+    def graph(draw: tuple[int, bool, np.random.RandomState]) -> PartGraph:
         parts = _small_parts(rows, *draw)
         shares = cluster_shares(psi, parts, int(parts.max()) + 1)
         return PartGraph(parts, shares, (shares * inverse(shares.sum(axis=0))) @ shares.T)
 
     most = max(2 * n_clusters, len(rows) // ROWS_PER_PART)
-    wanted = [min(max(per_cluster * n_clusters, least), most, len(rows)) for per_cluster, least in PARTS * n_draws]
-    return mapped(graph, zip(wanted, generators(rng, len(wanted)), strict=True))
+    sizes = [min(max(per_cluster * n_clusters, least), most, len(rows)) for per_cluster, least in PARTS]
+    ways = [(size, draw % 2 == 0) for draw in range(n_draws) for size in sizes]
+    return mapped(graph, [(*way, own) for way, own in zip(ways, generators(rng, len(ways)), strict=True)])
 
 
-def _small_parts(rows: Array, n_parts: int, rng: np.random.RandomState) -> Labels:
+def _small_parts(rows: Array, n_parts: int, greedy: bool, rng: np.random.RandomState) -> Labels:
     """Parts (n,) of `rows` (n, q), numbered without gaps, by k-means."""
-    parts = kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS).labels[0]
+    parts = kmeans(rows, n_parts, n_starts=1, rng=rng, max_iter=PART_STEPS, greedy=greedy).labels[0]
     return np.unique(parts, return_inverse=True)[1].astype(np.int32)
 
 

@@ -203,14 +203,15 @@ def _squared_distances(x: Array, centers: Array, labels: Labels) -> Array:
     return np.einsum("np,np->n", offsets, offsets)
 
 
-def spread_rows(x: Array, k: int, n_starts: int, rng: np.random.RandomState) -> Array:
-    """Starting centres (starts, k, p): rows of `x` far from each other, by greedy k-means++ (Arthur-Vassilvitskii).
+def spread_rows(x: Array, k: int, n_starts: int, rng: np.random.RandomState, *, greedy: bool = True) -> Array:
+    """Starting centres (starts, k, p): rows of `x` far from each other, by k-means++ (Arthur-Vassilvitskii).
 
-    With many rows, each start is chosen among a sample of them; with many centres, they are random rows.
+    If `greedy`, each centre is the best of several draws. With many rows, each start is chosen among a sample of them;
+    with many centres, they are random rows.
     """
     if MANY_CENTERS < k <= len(x):
         return np.stack([x[rng.choice(len(x), k, replace=False)] for _ in range(n_starts)])
-    n_trials = 2 + int(np.log(k))
+    n_trials = 2 + int(np.log(k)) if greedy else 1
     n_seeds = max(SEED_ROWS, SEED_ROWS_PER_CENTER * k)
     pools, firsts, draws = [], [], []
     for _ in range(n_starts):
@@ -250,9 +251,11 @@ def _spread(x: Array, firsts: Indices, draws: Array) -> Indices:
     return chosen
 
 
-def kmeans(x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100) -> Centers:
-    """k-means of `x` (n, p) from `n_starts` greedy k-means++ starts; every run is returned."""
+def kmeans(
+    x: Array, k: int, *, n_starts: int, rng: np.random.RandomState, max_iter: int = 100, greedy: bool = True
+) -> Centers:
+    """k-means of `x` (n, p) from `n_starts` starts of `spread_rows`; every run is returned."""
     # With few columns and centres, BLAS threads would only wait for each other.
     with one_thread():
-        starts = spread_rows(x, k, n_starts, rng)
+        starts = spread_rows(x, k, n_starts, rng, greedy=greedy)
     return lloyd(x, starts, max_iter=max_iter)
