@@ -400,3 +400,19 @@ class TestBothWaysToJoin:
         graph = graph_of(np.ones((3, 1)), np.zeros(3, np.intp))
         np.testing.assert_array_equal(join(graph, 1), [0])
         np.testing.assert_array_equal(join(graph, 2), [0])
+
+
+def test_parts_start_greedily_in_every_other_draw(monkeypatch):
+    ways = []
+
+    def recorded(rows, n_parts, *, greedy, **options):
+        ways.append((n_parts, greedy))
+        return module_kmeans(rows, n_parts, greedy=greedy, **options)
+
+    module_kmeans = module.kmeans
+    monkeypatch.setattr(module, "kmeans", recorded)
+    rows = np.random.default_rng(0).normal(size=(600, 3))
+    found = part_graphs(np.ones((600, 1)), rows, 3, np.random.RandomState(0), n_draws=3)
+    plain = sorted(n_parts for n_parts, greedy in ways if not greedy)
+    assert len(found) == len(ways) == 3 * len(module.PARTS)
+    assert sorted(n_parts for n_parts, greedy in ways if greedy) == sorted(2 * plain)
