@@ -28,8 +28,8 @@ def load_yaleb(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Load frontal faces of the Extended Yale B set: about 64 images of each person, each under another light.
 
-    No public file is known to hold exactly these 48 x 42 images, so there is no download: put yaleb_48x42.npz in the
-    data folder.
+    These 48 x 42 images cannot be downloaded, because no public file is known to contain exactly them: put
+    yaleb_48x42.npz in the data folder.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def load_motions(name: str | None = None, *, data_home: Folder = None) -> Sequen
     """Load point tracks of moving objects in videos: one sequence of the Hopkins155 set, or all in the file.
 
     A row is the track of one point: its position in every frame. The tracks of one rigid object lie near an affine
-    subspace of dimension 3 or less. There is no download: put motions.npz in the data folder, a file with the arrays
+    subspace of dimension 3 or less. The file cannot be downloaded: put motions.npz in the data folder, with the arrays
     X_NAME (n_tracks, 2 n_frames) and y_NAME (n_tracks,), the number of the object from 1, for each sequence NAME.
 
     Parameters

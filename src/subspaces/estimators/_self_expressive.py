@@ -144,7 +144,7 @@ class SelfExpressiveClusterer(Published, Clusterer):
                 stacklevel=3,
             )
         graph = affinity(codes.matrix, mass=self.mass, min_edges=MIN_EDGES)
-        # If there are no more distinct rows than clusters, only copies share a cluster.
+        # With at most as many distinct rows as clusters, only copies of a row share a cluster.
         labels = labels_of_copies(to_host(rows), self.n_clusters)
         if labels is None:
             progress.stage("cutting the graph", f"cutting the graph of {len(rows):,} rows")

@@ -109,7 +109,7 @@ def plain_partition(embedding: Array, n_clusters: int, *, n_starts: int, rng: np
 
 
 def at_most(index: Indices, count: int, rng: np.random.RandomState) -> Indices:
-    """`count` of the indices (n,) at random, or all if there are no more."""
+    """`count` of the indices (n,) at random, or all of them if n is at most `count`."""
     return index if len(index) <= count else rng.choice(index, count, replace=False)
 
 

@@ -20,7 +20,7 @@ ENTRY_WORK = 20
 class SparseRows:
     """psi (n, D) by the columns and weights of the r nonzero entries of each row.
 
-    It replaces a CSR matrix on devices, where there is none.
+    It replaces a CSR matrix on devices, which do not have one.
     """
 
     index: Any  # (n, r), whole numbers
