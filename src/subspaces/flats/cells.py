@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -423,6 +424,7 @@ def _sums(values: Floats) -> Floats:
     return sums
 
 
+@cache
 def chi2_quantile(probability: float, freedom: int) -> float:
     """Quantile of the chi-squared distribution; scipy.stats, which has it too, takes long to import."""
     return float(2 * gammaincinv(freedom / 2, probability))
