@@ -95,8 +95,11 @@ class Draw:
 
     def setting(self, **asked):
         """What `FLS.fit` chooses, but without whole flats; `asked` are parameters of FLS."""
-        setting = choose(self.prepared, Asked(n_clusters=self.n_clusters, **asked), self.feed.rng)
-        return replace(setting, whole_flats=False)
+        # The graph decides, by the evidence that is asked for.
+        setting = choose(
+            self.prepared, Asked(n_clusters=self.n_clusters, **asked | {"assign": "balanced"}), self.feed.rng
+        )
+        return replace(setting, cut=replace(setting.cut, kind=asked.get("assign", "auto")))
 
     def clustering(self, setting, landmarks=None):
         """The partition of the graph by the first landmarks of a setting, or by others."""

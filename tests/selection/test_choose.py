@@ -6,6 +6,7 @@ import pytest
 from subspaces import FLS, open_rows
 from subspaces.datasets import make_subspaces
 from subspaces.selection import Asked, Setting, choose
+from subspaces.selection.structure import FLAT
 
 X, Y = make_subspaces((2, 2), 6, points_per_subspace=150, random_state=0)
 
@@ -16,11 +17,27 @@ def test_is_the_choice_of_fls():
     assert isinstance(setting, Setting)
     assert setting.landmarks.flats.dim == fls.subspace_dim_
     assert setting.landmarks.flats.affine == fls.affine_
+    assert setting.choice["structure"] == fls.choice_["structure"]
+
+
+def test_is_the_choice_of_fls_by_the_graph():
+    setting = choose(X, Asked(n_clusters=2, assign="balanced"), random_state=0)
+    fls = FLS(2, assign="balanced", random_state=0).fit(X)
+    assert setting.structure is None
     assert setting.choice["flats"] == fls.choice_["flats"]
+
+
+def test_no_graph_is_tried_if_two_searches_lead_to_the_same_flats():
+    setting = choose(X, Asked(n_clusters=2), random_state=0)
+    assert setting.flats.is_settled
+    assert setting.structure.kind == FLAT
+    assert [each.name for each in setting.choice] == ["structure"]
+    assert setting.trials == ()
 
 
 def test_given_values_are_kept_and_nothing_is_tried():
     given = {"subspace_dim": 3, "neighborhood": 12, "affine": True, "n_landmarks": 40, "n_components": 2}
+    given |= {"assign": "balanced"}
     setting = choose(X, Asked(n_clusters=2, **given), random_state=0)
     assert len(setting.choice) == 0
     assert (setting.landmarks.flats.dim, setting.landmarks.n_landmarks) == (3, 40)

@@ -45,6 +45,15 @@ def counted():
     return X, y, FLS("auto", max_clusters=4, affine=False, random_state=0).fit(X)
 
 
+@pytest.fixture(scope="module")
+def bent():
+    """Two curves in ten columns, and a model that chooses everything but their number."""
+    rng = np.random.default_rng(0)
+    X, y = make_moons(400, noise=0.05, random_state=0)
+    X = np.sin(X @ rng.normal(size=(2, 10)) + rng.uniform(0, 6, 10))
+    return X, y, FLS(2, random_state=0).fit(X)
+
+
 def quiet(model, X):
     """Fitted, even if other landmarks give other labels."""
     with warnings.catch_warnings():
@@ -574,9 +583,11 @@ class TestUnequalSizes:
 
 
 class TestChoice:
-    def test_it_has_a_decision_for_each_open_parameter(self, counted, planes, fitted):
+    def test_it_has_a_decision_for_each_open_parameter(self, counted, bent, planes, fitted):
         X, _ = planes
-        assert [each.name for each in counted[2].choice_] == ["n_clusters", "flats", "structure", "partition"]
+        assert [each.name for each in bent[2].choice_] == ["flats", "structure", "partition"]
+        # Flats that are found without a graph need none.
+        assert [each.name for each in counted[2].choice_] == ["n_clusters", "structure"]
         assert [each.name for each in fitted.choice_] == ["partition"]
         model = FLS(2, affine=False, assign="balanced", random_state=0).fit(X)
         assert [each.name for each in model.choice_] == ["flats", "partition"]
@@ -594,18 +605,18 @@ class TestChoice:
             assert len(choice) == 0
             assert "Nothing" in repr(choice)
 
-    def test_prints_and_dumps(self, counted):
+    def test_prints_and_dumps(self, counted, bent):
         model = counted[2]
-        printed = model.choice_.details()
+        printed = f"{bent[2].choice_.details()}\n{model.choice_.details()}"
         for word in ("n_clusters", "flats", "partition", "modularity", "nats_per_row"):
             assert word in printed
         assert max(map(len, printed.splitlines())) <= 100
         loaded = json.loads(json.dumps(model.choice_.to_dict(), allow_nan=False))
-        assert [each["name"] for each in loaded["decisions"]] == ["n_clusters", "flats", "structure", "partition"]
+        assert [each["name"] for each in loaded["decisions"]] == ["n_clusters", "structure"]
         assert loaded["decisions"][0]["candidates"][loaded["decisions"][0]["winner"]]["n_clusters"] == 3
 
-    def test_it_agrees_with_fitted_attributes(self, counted):
-        model = counted[2]
+    def test_it_agrees_with_fitted_attributes(self, bent):
+        model = bent[2]
         flats = model.choice_["flats"].chosen
         assert flats["subspace_dim"] == model.subspace_dim_
         assert flats["neighborhood"] == model.neighborhood_
@@ -615,7 +626,10 @@ class TestChoice:
 
     def test_reasons(self, planes):
         X, _ = planes
-        flat = FLS(2, random_state=0, **PLANES | {"assign": "auto"}).fit(X).choice_["partition"]
+        settled = FLS(2, random_state=0, **PLANES | {"assign": "auto"}).fit(X).choice_["structure"]
+        assert settled.chosen["clusters"] == "flat"
+        # Five clusters in the rows of two: searches do not agree, and the graph is compared.
+        flat = quiet(FLS(5, random_state=0, **PLANES | {"assign": "auto"}), X).choice_["partition"]
         assert flat.chosen["origin"] == "flats"
         assert "shortest description" in flat.reason
         balanced = FLS(2, random_state=0, **PLANES).fit(X).choice_["partition"]
@@ -675,7 +689,8 @@ class TestPaper:
         for name in (
             "consensus.half_confidence",
             "consensus.join_sets",
-            "structure.find_structure",
+            "structure.structure_of",
+            "choosing.search_flats",
             "choosing.decide_n_clusters",
         ):
             monkeypatch.setattr(f"subspaces.selection.{name}", refuse)

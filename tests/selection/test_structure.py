@@ -14,7 +14,7 @@ from subspaces.metrics import clustering_accuracy
 from subspaces.paper.reproduce import data as paper_data
 from subspaces.paper.reproduce.robustness import curves
 from subspaces.rows.preparation import RowOptions, prepare
-from subspaces.selection import structure as module
+from subspaces.selection import flat_search
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
     clearly_longer,
@@ -27,6 +27,7 @@ from subspaces.selection.coding import (
     spread,
 )
 from subspaces.selection.confidence import flat_confidence
+from subspaces.selection.flat_search import are_equal, length_of, search_flats
 from subspaces.selection.structure import BENT, BLOBS, FLAT, find_structure, prefer_whole_flats
 from subspaces.selection.thresholds import FLAT_SHARE, LEAST_ROWS, MANY_COLUMNS
 from subspaces.spectral.partition import Partition
@@ -278,7 +279,9 @@ class TestWholeFlats:
         sample = np.arange(len(X)) if sample is None else sample
         k = int(y.max()) + 1
         rows = prepare(X, RowOptions(center=False, max_columns=None))
-        return prefer_whole_flats(clustering_of(X, spoiled(y, k), k), rows, sample, np.random.RandomState(0))
+        rng = np.random.RandomState(0)
+        search = search_flats(X[sample], k, rng)
+        return prefer_whole_flats(clustering_of(X, spoiled(y, k), k), rows, sample, search, rng)
 
     def test_flat_clusters_get_the_labels_of_flats(self):
         X, y = make_subspaces((2, 3), 8, points_per_subspace=150, outliers=0, random_state=0)
@@ -315,15 +318,40 @@ class TestWholeFlats:
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_flats_that_most_starts_lead_to_are_not_split(monkeypatch):
-    X, y = make_subspaces((2, 3), 8, noise=0.01, random_state=0)
-    monkeypatch.setattr(module, "_split_and_joined", None)
-    assert structure_of(X, y).kind == FLAT
+class TestSearch:
+    def test_it_ends_if_two_searches_lead_to_the_same_flats(self, monkeypatch):
+        X, y = make_subspaces((2, 3), 8, noise=0.01, random_state=0)
+        monkeypatch.setattr(flat_search, "split_and_joined", None)
+        search = search_flats(X, 2, np.random.RandomState(0))
+        assert search.is_settled
+        assert are_equal(search.joined, min(search.codes, key=length_of))
+        found = find_structure(X, [], 2, np.random.RandomState(0))
+        assert found.kind == FLAT
+        assert clustering_accuracy(y, found.clusters.labels(X)) > 0.97
 
+    def test_flats_are_split_if_searches_disagree(self, monkeypatch):
+        X, y = subspaces_at(10, 0)
+        asked = []
+        monkeypatch.setattr(flat_search, "split_and_joined", lambda *given: asked.append(given) or [])
+        assert not search_flats(X, 3, np.random.RandomState(0)).is_settled
+        structure_of(X, y)
+        assert asked
 
-def test_flats_that_starts_disagree_about_are_split(monkeypatch):
-    X, y = subspaces_at(10, 0)
-    asked = []
-    monkeypatch.setattr(module, "_split_and_joined", lambda *given: asked.append(given) or [])
-    structure_of(X, y)
-    assert asked
+    def test_nothing_is_settled_if_clusters_are_bent(self):
+        X, _ = curved_moons()
+        assert not search_flats(X, 2, np.random.RandomState(0)).is_settled
+
+    def test_codes_are_equal_up_to_the_numbers_of_clusters(self):
+        X, y = make_subspaces((2, 3), 8, outliers=0.1, random_state=0)
+        code = code_of(X, y + (y < 0))
+        turned = code_of(X, 1 - (y + (y < 0)))
+        assert are_equal(code, turned)
+        assert not are_equal(code, code_of(X, spoiled(y, 2, 0.5)))
+        assert not are_equal(code, code_of(X, spoiled(y, 3)))
+
+    def test_labels_of_a_graph_are_further_starts(self):
+        X, y = subspaces_at(15, 2)
+        search = search_flats(X, 3, np.random.RandomState(0))
+        more = search.from_labels([y], np.random.RandomState(0))
+        assert len(more.codes) == len(search.codes) + 1
+        assert min(map(length_of, more.codes)) <= min(map(length_of, search.codes))

@@ -31,7 +31,7 @@ from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.structure import prefer_whole_flats
+from subspaces.selection.structure import cluster_by_flats, prefer_whole_flats
 from subspaces.selection.units import has_own_units
 
 
@@ -433,17 +433,23 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
     psi = compute_psi(features, rows)
     # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
-    spectrum = leading_vectors(psi, setting.cut.n_computed, feed=feed, prepare=preparation)
+    whole = setting.structure
+    spectrum = leading_vectors(psi, setting.cut.n_computed, feed=feed, prepare=preparation, of_sample=whole is not None)
+    if whole is not None:
+        # Beyond the paper: clusters are flat beyond doubt, and the graph only serves to draw them.
+        return replace(cluster_by_flats(psi, spectrum, whole, prepared.rows), unit=landmarks.flats.unit)
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
     found = replace(cut(psi, spectrum, rows, setting.cut, feed.rng), unit=landmarks.flats.unit)
     # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).
-    return prefer_whole_flats(found, prepared, setting.flat_sample, feed.rng) if setting.whole_flats else found
+    if setting.flats is None:
+        return found
+    return prefer_whole_flats(found, prepared, setting.flat_sample, setting.flats, feed.rng)
 
 
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
     """How far other landmarks agree with a clustering; if they do not, one clustering by several sets of them."""
 
     def again() -> Clustering:
-        return cluster(prepared, setting.further.resampled(feed.rng), replace(setting, whole_flats=False), feed)
+        return cluster(prepared, setting.further.resampled(feed.rng), replace(setting, flats=None), feed)
 
     return find_consensus(first, prepared.rows, setting, again, feed.rng)

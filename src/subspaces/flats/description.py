@@ -212,7 +212,7 @@ def _unmet(
     """
     into = into.copy()
     for i in active:
-        first = met.setdefault(_renamed(chosen[i], n_clusters).tobytes(), i)
+        first = met.setdefault(renamed(chosen[i], n_clusters).tobytes(), i)
         while into[first] != first:
             first = into[first]
         into[i] = first
@@ -222,7 +222,7 @@ def _unmet(
     return active[into[active] == active], into
 
 
-def _renamed(chosen: Indices, n_clusters: int) -> Indices:
+def renamed(chosen: Indices, n_clusters: int) -> Indices:
     """Clusters (n,) numbered in the order of their first rows; the background K stays K."""
     first = np.full(n_clusters + 1, len(chosen))
     first[chosen[::-1]] = np.arange(len(chosen))[::-1]

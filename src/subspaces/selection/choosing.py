@@ -17,13 +17,22 @@ from subspaces._core.validation import is_auto, unless_auto
 from subspaces.rows.feed import Rows, open_feed
 from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
 from subspaces.selection.clustering import CutSetting
-from subspaces.selection.decisions import flats_decision
+from subspaces.selection.coding import mean_dim
+from subspaces.selection.decisions import flats_decision, structure_decision
 from subspaces.selection.flat_count import decide_n_clusters
+from subspaces.selection.flat_search import search_flats
 from subspaces.selection.graph_count import decide_by_graph
 from subspaces.selection.limits import FLAT_ROWS
 from subspaces.selection.record import Choice, Decision
-from subspaces.selection.search import FlatSetting, Search, candidate_settings, choose_setting
+from subspaces.selection.search import (
+    FlatSetting,
+    Search,
+    candidate_settings,
+    choose_setting,
+    setting_without_trials,
+)
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
+from subspaces.selection.structure import BENT, structure_of
 from subspaces.selection.thresholds import FEW_COLUMNS, MANY_COLUMNS, N_LANDMARKS, N_NEAREST, N_NEAREST_ALL, WHITEN
 from subspaces.selection.units import has_own_units
 from subspaces.spectral.partition import at_most, vector_counts
@@ -70,7 +79,20 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     progress.stage("choosing", f"choosing parameters on {len(rows.rows):,} rows")
     decisions = [] if not is_auto(asked.n_clusters) else [_choose_n_clusters(rows, asked, rng)]
     n_clusters = int(decisions[0].chosen["n_clusters"] if decisions else asked.n_clusters)
-    search = choose_setting(rows, n_clusters, flat_settings(rows, asked, n_clusters), rng)
+    settings = flat_settings(rows, asked, n_clusters)
+    n_nearest = nearest_count(asked.n_nearest, _n_landmarks(rows, asked), len(rows.rows))
+    sample = at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng)
+    flats, structure = None, None
+    if asked.assign == "auto" and n_clusters > 1 and n_nearest is not None:
+        flats = search_flats(rows.rows[sample], n_clusters, rng, grain=rows.grain)
+        structure = structure_of(flats, rng) if flats.is_settled else None
+    if structure is not None and structure.kind != BENT:
+        decisions.append(structure_decision(structure))
+        setting = setting_without_trials(settings, mean_dim(structure.code))
+        search = Search(setting, [], setting)
+    else:
+        structure = None
+        search = choose_setting(rows, n_clusters, settings, rng)
     if search.trials:
         decisions.append(flats_decision(search))
     first, further = _landmark_settings(rows, asked, search)
@@ -79,8 +101,9 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
         first,
         further,
         _cut_setting(asked, n_clusters, first, len(rows.rows)),
-        whole_flats=asked.assign == "auto" and n_clusters > 1 and first.n_nearest is not None,
-        flat_sample=at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng),
+        sample,
+        flats,
+        structure,
         n_draws=None if is_auto(asked.n_draws) else int(asked.n_draws),
         choice=Choice(tuple(decisions)),
         trials=tuple(search.trials),
@@ -139,15 +162,20 @@ def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[Fla
     return [*flats, *points, *(each for whiten in powers[1:] for each in settings(kinds[0], whiten, dim))]
 
 
+def _n_landmarks(rows: PreparedRows, asked: Asked) -> int:
+    """Number of landmarks."""
+    if not isinstance(asked.landmarks, str):
+        return len(np.asarray(asked.landmarks))
+    return unless_auto(asked.n_landmarks) or landmark_count(len(rows.rows))
+
+
 def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tuple[LandmarkSetting, LandmarkSetting]:
     """How the landmark flats of the first clustering are made, and those of further ones."""
-    n = len(rows.rows)
-    count: int = unless_auto(asked.n_landmarks) or landmark_count(n)
+    n, count = len(rows.rows), _n_landmarks(rows, asked)
     landmarks: str | Array = asked.landmarks if isinstance(asked.landmarks, str) else ""
     if not landmarks:
         shape = rows.shaped_by(unit=search.setting.unit, whiten=search.setting.whiten)
         landmarks = shape(np.asarray(asked.landmarks, rows.rows.dtype))
-        count = len(landmarks)
 
     def made(count: int, flats: FlatSetting) -> LandmarkSetting:
         n_nearest = nearest_count(asked.n_nearest, count, n)

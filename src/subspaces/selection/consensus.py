@@ -48,7 +48,9 @@ def find_consensus(
     if not first.features.is_sparse:
         return Consensus(first, first.labels, (), None, ())
     k, choice = setting.n_clusters, first.choice
-    decisions = [] if first.structure is None else [structure_decision(first.structure)]
+    # A structure that was found before the graph is in the record of the setting.
+    is_new = first.structure is not None and setting.structure is None
+    decisions = [structure_decision(first.structure)] if is_new else []
     if choice is not None and k > 1:
         decisions.append(partition_decision(choice, first.partition))
     if first.partition.flats is not None:
@@ -69,7 +71,7 @@ def find_consensus(
     found = joint_confidence(joint, setting.cut, rng)
     assert joint.whole.choice is not None
     decisions = [
-        *decisions[: first.structure is not None],
+        *decisions[:is_new],
         partition_decision(joint.whole.choice, joint.whole.partition),
         sets_decision(joint),
     ]

@@ -168,6 +168,18 @@ def choose_setting(
     return Search(best, tried, tight[(len(tight) - 1) // 2])
 
 
+def setting_without_trials(settings: Sequence[FlatSetting], dim: float) -> FlatSetting:
+    """The setting of the first kind whose dimension is nearest to `dim`, with the smallest neighbourhood.
+
+    It serves if labels do not depend on the graph; points are for clusters of dimension zero.
+    """
+    points = [each for each in settings if each.dim == 0]
+    if dim < 1 and points:
+        return points[0]
+    tight = tight_settings([each for each in settings if each.kind == settings[0].kind])
+    return min(tight, key=lambda each: abs(each.dim - dim))
+
+
 def kind_name(setting: FlatSetting) -> str:
     """The kind of a setting in words."""
     flats = "points" if setting.dim == 0 else f"{'affine' if setting.affine else 'linear'} flats"

@@ -25,9 +25,11 @@ from subspaces.features.base import check_landmark_choice
 from subspaces.flats.neighborhoods import Beta2, as_neighborhood
 from subspaces.rows.preparation import prepared_columns
 from subspaces.selection.clustering import CutSetting
+from subspaces.selection.flat_search import FlatSearch
 from subspaces.selection.partition import KINDS
 from subspaces.selection.record import Choice
 from subspaces.selection.search import FlatSetting, Trial, kind_name
+from subspaces.selection.structure import Structure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,8 +132,9 @@ class Setting:
     landmarks: LandmarkSetting
     further: LandmarkSetting  # for further sets of landmarks
     cut: CutSetting
-    whole_flats: bool  # whether K whole flats are compared with the cut of the graph
-    flat_sample: Indices  # rows on which they are compared
+    flat_sample: Indices  # rows on which K whole flats were searched
+    flats: FlatSearch | None  # that search; None if the graph alone decides
+    structure: Structure | None  # if the search is settled: labels are those of K whole flats, whatever the graph
     n_draws: int | None  # number of landmark sets; None takes more only if the first is unsure
     choice: Choice = field(default_factory=lambda: Choice(()))  # what was chosen, and why
     trials: tuple[Trial, ...] = ()  # ways to make a graph that were tried on samples
