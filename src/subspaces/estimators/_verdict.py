@@ -29,6 +29,7 @@ class PendingVerdict:
 
     rows: Array  # (m, p), of wide rows evenly spaced columns
     clustered: Array  # (m, q)
+    linear: bool  # whether a graph of linear flats decided
     labels: Labels  # (m,)
     n_clusters: int
     structure: Structure | None
@@ -44,6 +45,7 @@ class PendingVerdict:
             self.n_clusters,
             rng=np.random.RandomState(self.seed),
             clustered=self.clustered,
+            linear=self.linear,
             structure=self.structure,
             sample=np.arange(len(self.rows)),
             landmarks=self.landmarks,
@@ -64,6 +66,7 @@ def pending_verdict(
     return PendingVerdict(
         rows if scale is None else rows / scale[columns],
         clustered,
+        by_graph and model.preparation.unit,
         labels[sample],
         setting.n_clusters,
         found.structure,

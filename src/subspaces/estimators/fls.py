@@ -31,8 +31,9 @@ from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.structure import cluster_by_flats, prefer_whole_flats
+from subspaces.selection.structure import Structure, label_by_flats, prefer_whole_flats
 from subspaces.selection.units import has_own_units
+from subspaces.spectral.iterated import sparse_spectrum
 
 
 class FLS(JudgedMixin, ShareClusterer):
@@ -424,6 +425,8 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     feed : Feed
         All rows, for sums over blocks; `feed.rng` is the generator of all draws.
     """
+    if setting.structure is not None:
+        return draw_flats(setting.structure, prepared, landmarks, setting, feed)
     preparation = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
     rows = preparation.shaped(prepared.rows)
     # 1, 2. Landmark points (spectral/landmarks.py) and a local best-fit flat at each (flats/neighborhoods.py).
@@ -433,11 +436,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     progress.stage("partition", f"choosing a partition of {len(rows):,} rows")
     psi = compute_psi(features, rows)
     # 4, 5. Degrees and leading singular vectors, from D x D sums over all rows (features/psi.py, spectral/spectrum.py).
-    whole = setting.structure
-    spectrum = leading_vectors(psi, setting.cut.n_computed, feed=feed, prepare=preparation, of_sample=whole is not None)
-    if whole is not None:
-        # Beyond the paper: clusters are flat beyond doubt, and the graph only serves to draw them.
-        return replace(cluster_by_flats(psi, spectrum, whole, prepared.rows), unit=landmarks.flats.unit)
+    spectrum = leading_vectors(psi, setting.cut.n_computed, feed=feed, prepare=preparation)
     # 6. Unit rows of v_2, v_3, ... and k-means (selection/clustering.py, spectral/kmeans.py).
     found = replace(cut(psi, spectrum, rows, setting.cut, feed.rng), unit=landmarks.flats.unit)
     # Beyond the paper: K whole flats, if clusters are flat (selection/structure.py).
@@ -446,10 +445,30 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     return prefer_whole_flats(found, prepared, setting.flat_sample, setting.flats, feed.rng)
 
 
+def draw_flats(
+    structure: Structure, prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting, feed: Feed
+) -> Clustering:
+    """The clustering by K whole flats that were found before, and the graph of some rows, which only draws them."""
+    preparation = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
+    sample = structure.graph_rows(len(prepared.rows), landmarks.count, feed.rng)
+    rows = preparation.shaped(prepared.rows[sample])
+    progress.stage("flats at landmarks", f"fitting flats at {landmarks.count:,} landmarks")
+    features = landmarks.features(feed.rng).fit(rows)
+    progress.stage("partition", f"assigning {len(prepared.rows):,} rows to {setting.n_clusters} flats")
+    described = compute_psi(features, rows)
+    spectrum = sparse_spectrum(described.psi, setting.cut.n_computed)
+    partition, labels = label_by_flats(described.psi, spectrum, structure, prepared.rows, sample)
+    everyone, unit = np.arange(len(labels)), landmarks.flats.unit
+    found = Clustering(features, described.psi, everyone, None, spectrum, None, partition, labels, unit=unit)
+    return replace(found, structure=structure)
+
+
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
     """How far other landmarks agree with a clustering; if they do not, one clustering by several sets of them."""
 
     def again() -> Clustering:
-        return cluster(prepared, setting.further.resampled(feed.rng), replace(setting, flats=None), feed)
+        return cluster(
+            prepared, setting.further.resampled(feed.rng), replace(setting, flats=None, structure=None), feed
+        )
 
     return find_consensus(first, prepared.rows, setting, again, feed.rng)

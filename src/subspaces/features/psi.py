@@ -88,18 +88,15 @@ def compute_psi(features: FeatureMap, rows: Array) -> RowFeatures:
     return RowFeatures(features, stack(blocks), None if distances[0] is None else np.concatenate(distances))
 
 
-def leading_vectors(
-    found: RowFeatures, n_vectors: int, *, feed: Summed, prepare: Callable[[Array], Array], of_sample: bool = False
-) -> Spectrum:
+def leading_vectors(found: RowFeatures, n_vectors: int, *, feed: Summed, prepare: Callable[[Array], Array]) -> Spectrum:
     """Leading eigenvectors of the normalised kernel matrix of all rows.
 
-    If the rows are a sample, sums or sparse psi are those of all blocks of `feed`, whose rows `prepare` prepares; with
-    `of_sample`, sparse psi is that of the sample, which is enough if no label depends on it.
+    If the rows are a sample, sums or sparse psi are those of all blocks of `feed`, whose rows `prepare` prepares.
     """
     psi = found.psi
     if isinstance(psi, DenseBlocks):
         return _dense_spectrum(psi, n_vectors, feed, prepare)
-    if of_sample or not feed.is_sampled:
+    if not feed.is_sampled:
         return sparse_spectrum(psi, n_vectors)
     blocks, width = FeatureBlocks(prepare, found.features), psi.shape[1]
     # With many landmarks, the weights of all rows take less memory than the D x D sums, and less time.

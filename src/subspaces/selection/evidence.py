@@ -108,6 +108,7 @@ def gather(
     *,
     rng: np.random.RandomState,
     clustered: Array | None = None,
+    linear: bool = False,
     structure: Structure | None = None,
     sample: Indices | None = None,
     graphs: float | None = None,
@@ -116,7 +117,8 @@ def gather(
 ) -> Evidence:
     """Evidence about the clusters `labels` (n,), -1 for none, of the rows of `x` (n, p).
 
-    `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `structure`, found at the rows
+    `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered, and if they were clustered by linear
+    flats, `linear`, neighbours are those of the smallest angles. `structure`, found at the rows
     `sample` (m,), is that of the fit, if it has any. `graphs`, `landmarks` and `seeds` are fields of `Evidence`.
     """
     labels = np.asarray(labels)
@@ -145,10 +147,10 @@ def gather(
         if structure is None:
             structure = find_structure(rows, [own], n_clusters, rng)
             sample = few
-        near = _neighbors(rows)
+        near = _neighbors(prepared if linear else rows, linear=linear)
         by_points = _spectral_clusters(near, [n_clusters - 1, n_clusters, n_clusters + 1], rng)
         flat = _flat_figures(structure, labels[sample], rng)
-        crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng))
+        crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng, linear=linear))
         by_flats = flat["flats"] >= SAME_AGREEMENT and (flat["share"] or 0.0) >= FLAT_SHARE
         # A full search takes as long as that for the rows, and nothing depends on it if neighbours show enough.
         full = by_flats and not are_separate(**crossings)
@@ -214,10 +216,13 @@ def _kmeans_figures(
     return {"kmeans": adjusted_rand(labels, own), "standardised": standardised}
 
 
-def _neighbors(rows: Floats) -> Indices:
-    """Nearest other rows (n, r) of each row (n, p)."""
-    squares = np.einsum("np,np->n", rows, rows)
-    table = squares - 2 * (rows @ rows.T)
+def _neighbors(rows: Floats, *, linear: bool = False) -> Indices:
+    """Nearest other rows (n, r) of each row (n, p): by distance, or by the angle between their lines, if `linear`."""
+    if linear:
+        rows = unit_rows(rows)
+        table = -np.abs(rows @ rows.T)
+    else:
+        table = np.einsum("np,np->n", rows, rows) - 2 * (rows @ rows.T)
     np.fill_diagonal(table, np.inf)
     count = min(VERDICT_NEIGHBORS, len(rows) - 1)
     return np.argpartition(table, count - 1, axis=1)[:, :count]
@@ -327,7 +332,7 @@ def _difference(longer: Code | None, shorter: Code | None) -> Difference | None:
     return Difference(mean, standard_error(longer.row_lengths - shorter.row_lengths))
 
 
-def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floats:
+def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState, *, linear: bool) -> Floats:
     """Crossings (n,) of K clusters after each column of rows (n, p) is shuffled, in the draw that has the fewest.
 
     The clusters are those of k-means or of spectral clustering.
@@ -335,7 +340,7 @@ def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floa
     drawn = []
     for _ in range(VERDICT_SHUFFLES):
         mixed = _leading(_shuffled(raw, rng), k)
-        near = _neighbors(mixed)
+        near = _neighbors(mixed, linear=linear)
         found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
         drawn.append(_crossings(near, max(found, key=lambda labels: _modularity(near, labels, k))))
     return min(drawn, key=lambda each: float(each.mean()))

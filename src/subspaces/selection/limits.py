@@ -50,6 +50,10 @@ SPLIT_FLATS = 2
 SPLIT_ROUNDS = 3
 MORE_STARTS = 10
 
+# Rows of the graph if K flats are found without it, at least, and for each landmark.
+GRAPH_ROWS = 10_000
+GRAPH_ROWS_PER_LANDMARK = 5
+
 # --- Number of clusters of a graph (graph_count.py) ---
 # Settings whose partitions are compared to report agreement.
 N_COMPARED = 4

@@ -17,7 +17,6 @@ from scipy.sparse import csr_matrix
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces._core.numbering import number_clusters
-from subspaces.features.psi import RowFeatures
 from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.rows.preparation import PreparedRows
@@ -31,9 +30,9 @@ from subspaces.selection.flat_search import (
     search_flats,
     sound_first,
 )
-from subspaces.selection.limits import MORE_STARTS
+from subspaces.selection.limits import GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK, MORE_STARTS
 from subspaces.spectral.modularity import cluster_shares, modularity
-from subspaces.spectral.partition import Partition, partition_of_labels
+from subspaces.spectral.partition import Partition, at_most, partition_of_labels
 from subspaces.spectral.spectrum import Spectrum
 
 KINDS = FLAT, BLOBS, BENT = "flat", "blobs", "bent"
@@ -60,6 +59,10 @@ class Structure:
     def clusters(self) -> CodedClusters:
         """The K flats, by which rows get labels."""
         return coded_clusters(self.code, self.directions)
+
+    def graph_rows(self, n_rows: int, n_landmarks: int, rng: np.random.RandomState) -> Indices:
+        """Rows that are enough for a graph that serves to draw clusters, because labels are those of the flats."""
+        return np.sort(at_most(np.arange(n_rows), max(GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK * n_landmarks), rng))
 
 
 def find_structure(
@@ -138,22 +141,17 @@ def prefer_whole_flats(
     return replace(found, partition=partition, labels=labels)
 
 
-def cluster_by_flats(described: RowFeatures, spectrum: Spectrum, structure: Structure, rows: Array) -> Clustering:
-    """The clustering of prepared rows (n, q) by K whole flats that were found without a graph."""
-    partition, labels = label_by_flats(described.psi, spectrum, structure, rows)
-    everyone = np.arange(len(rows))
-    found = Clustering(
-        described.features, described.psi, everyone, described.distances, spectrum, None, partition, labels
-    )
-    return replace(found, structure=structure)
+def label_by_flats(
+    psi: csr_matrix, spectrum: Spectrum, structure: Structure, rows: Array, sample: Indices | slice = slice(None)
+) -> tuple[Partition, Labels]:
+    """The partition of rows (n, q) by the flats that describe each in the fewest nats, and labels (n,).
 
-
-def label_by_flats(psi: csr_matrix, spectrum: Spectrum, structure: Structure, rows: Array) -> tuple[Partition, Labels]:
-    """The partition of rows (n, q) with psi (n, D) by the flats that describe each in the fewest nats, and labels."""
+    psi (m, D) is that of the rows at `sample` (m,), all by default.
+    """
     clusters, k = structure.clusters, len(structure.code.cells)
     labels = clusters.labels(rows)
-    partition = partition_of_labels(psi, labels, k, spectrum, "flats")
-    value = modularity(cluster_shares(psi, labels, k))
+    partition = partition_of_labels(psi, labels[sample], k, spectrum, "flats")
+    value = modularity(cluster_shares(psi, labels[sample], k))
     partition = replace(partition, modularity=value, flats=clusters)
     return number_clusters(
         partition,
