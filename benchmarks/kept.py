@@ -38,6 +38,7 @@ SCRIPTS = {
     "study_offsets": "study_offsets.py",
     "study_partition": "study_partition.py",
     "study_score": "study_score.py",
+    "study_search": "study_search.py",
     "study_sigma": "study_sigma.py",
     "study_structure": "study_structure.py",
     "study_units": "study_units.py",

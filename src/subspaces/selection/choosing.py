@@ -87,7 +87,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
         flats = search_flats(rows.rows[sample], n_clusters, rng, grain=rows.grain)
         structure = structure_of(flats, rng) if flats.is_settled else None
     if structure is not None and structure.kind != BENT:
-        decisions.append(structure_decision(structure))
+        decisions.append(structure_decision(structure, is_settled=True))
         setting = setting_without_trials(settings, mean_dim(structure.code))
         search = Search(setting, [], setting)
     else:

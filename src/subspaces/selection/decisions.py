@@ -35,8 +35,8 @@ def flats_decision(search: Search) -> Decision:
     return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
 
 
-def structure_decision(structure: Structure) -> Decision:
-    """What the clusters are: flat, blobs or bent."""
+def structure_decision(structure: Structure, *, is_settled: bool = False) -> Decision:
+    """What the clusters are: flat, blobs or bent; whether that was settled before a graph was tried."""
     reason = {
         FLAT: "K flats of few directions describe the rows about as well as any number of flats",
         BLOBS: "K clusters without directions describe the rows about as well as any number of flats",
@@ -44,6 +44,8 @@ def structure_decision(structure: Structure) -> Decision:
     }[structure.kind]
     if structure.kind == FLAT and not structure.share:
         reason = "no number of flats describes the rows better than one, but K flats differ"
+    if is_settled:
+        reason += "; two searches lead to the same flats, so no graph was tried"
     figures = {
         "share": structure.share,
         "spread": spread(structure.code),
