@@ -29,7 +29,6 @@ class PendingVerdict:
 
     rows: Array  # (m, p), of wide rows evenly spaced columns
     clustered: Array  # (m, q)
-    linear: bool  # whether a graph of linear flats decided
     labels: Labels  # (m,)
     n_clusters: int
     structure: Structure | None
@@ -45,7 +44,6 @@ class PendingVerdict:
             self.n_clusters,
             rng=np.random.RandomState(self.seed),
             clustered=self.clustered,
-            linear=self.linear,
             structure=self.structure,
             sample=np.arange(len(self.rows)),
             landmarks=self.landmarks,
@@ -66,7 +64,6 @@ def pending_verdict(
     return PendingVerdict(
         rows if scale is None else rows / scale[columns],
         clustered,
-        by_graph and model.preparation.unit,
         labels[sample],
         setting.n_clusters,
         found.structure,

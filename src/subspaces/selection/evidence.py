@@ -108,7 +108,6 @@ def gather(
     *,
     rng: np.random.RandomState,
     clustered: Array | None = None,
-    linear: bool = False,
     structure: Structure | None = None,
     sample: Indices | None = None,
     graphs: float | None = None,
@@ -117,8 +116,7 @@ def gather(
 ) -> Evidence:
     """Evidence about the clusters `labels` (n,), -1 for none, of the rows of `x` (n, p).
 
-    `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered, and if they were clustered by linear
-    flats, `linear`, neighbours are those of the smallest angles. `structure`, found at the rows
+    `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `structure`, found at the rows
     `sample` (m,), is that of the fit, if it has any. `graphs`, `landmarks` and `seeds` are fields of `Evidence`.
     """
     labels = np.asarray(labels)
@@ -147,10 +145,10 @@ def gather(
         if structure is None:
             structure = find_structure(rows, [own], n_clusters, rng)
             sample = few
-        near = _neighbors(prepared if linear else rows, linear=linear)
+        near = _neighbors(rows)
         by_points = _spectral_clusters(near, [n_clusters - 1, n_clusters, n_clusters + 1], rng)
         flat = _flat_figures(structure, labels[sample], rng)
-        crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng, linear=linear))
+        crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng))
         by_flats = flat["flats"] >= SAME_AGREEMENT and (flat["share"] or 0.0) >= FLAT_SHARE
         # A full search takes as long as that for the rows, and nothing depends on it if neighbours show enough.
         full = by_flats and not are_separate(**crossings)
@@ -216,13 +214,10 @@ def _kmeans_figures(
     return {"kmeans": adjusted_rand(labels, own), "standardised": standardised}
 
 
-def _neighbors(rows: Floats, *, linear: bool = False) -> Indices:
-    """Nearest other rows (n, r) of each row (n, p): by distance, or by the angle between their lines, if `linear`."""
-    if linear:
-        rows = unit_rows(rows)
-        table = -np.abs(rows @ rows.T)
-    else:
-        table = np.einsum("np,np->n", rows, rows) - 2 * (rows @ rows.T)
+def _neighbors(rows: Floats) -> Indices:
+    """Nearest other rows (n, r) of each row (n, p)."""
+    squares = np.einsum("np,np->n", rows, rows)
+    table = squares - 2 * (rows @ rows.T)
     np.fill_diagonal(table, np.inf)
     count = min(VERDICT_NEIGHBORS, len(rows) - 1)
     return np.argpartition(table, count - 1, axis=1)[:, :count]
@@ -332,7 +327,7 @@ def _difference(longer: Code | None, shorter: Code | None) -> Difference | None:
     return Difference(mean, standard_error(longer.row_lengths - shorter.row_lengths))
 
 
-def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState, *, linear: bool) -> Floats:
+def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floats:
     """Crossings (n,) of K clusters after each column of rows (n, p) is shuffled, in the draw that has the fewest.
 
     The clusters are those of k-means or of spectral clustering.
@@ -340,26 +335,33 @@ def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState, *, line
     drawn = []
     for _ in range(VERDICT_SHUFFLES):
         mixed = _leading(_shuffled(raw, rng), k)
-        near = _neighbors(mixed, linear=linear)
+        near = _neighbors(mixed)
         found = [_kmeans(mixed, k, rng), _spectral_clusters(near, [k], rng)[k]]
         drawn.append(_crossings(near, max(found, key=lambda labels: _modularity(near, labels, k))))
     return min(drawn, key=lambda each: float(each.mean()))
 
 
 def _shuffled_gain(raw: Floats, k: int, rng: np.random.RandomState, *, full: bool) -> Difference | None:
-    """How much shorter K flats describe rows (n, p) than one does after each column is shuffled.
+    """How much shorter K flats describe rows (n, p) than one does after each column is shuffled, in the draw that gains
+    most.
 
     A `full` search is the one that finds the flats of the rows themselves: rows with independent columns have the same
-    gain as their shuffled columns, up to chance. Otherwise it begins at k-means only, and finds less.
+    gain as their shuffled columns, up to chance. Otherwise there is one draw, whose search begins at k-means and finds
+    less.
     """
-    mixed, grain = _leading(_shuffled(raw, rng), k), value_grain(raw)
-    labels = _kmeans(mixed, k, rng)
-    if full:
-        structure = find_structure(mixed, [labels], k, rng, grain=grain)
-        return _difference(structure.one, min(structure.codes, key=lambda code: code.length))
-    space = measure(mixed @ code_directions(mixed), affine=True, grain=grain)
-    code, one = shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)
-    return _difference(one, code)
+    grain, found = value_grain(raw), []
+    for _ in range(VERDICT_SHUFFLES if full else 1):
+        mixed = _leading(_shuffled(raw, rng), k)
+        labels = _kmeans(mixed, k, rng)
+        if full:
+            structure = find_structure(mixed, [labels], k, rng, grain=grain)
+            gain = _difference(structure.one, min(structure.codes, key=lambda code: code.length))
+        else:
+            space = measure(mixed @ code_directions(mixed), affine=True, grain=grain)
+            code, one = shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)
+            gain = _difference(one, code)
+        found += [gain] if gain else []
+    return max(found, key=lambda each: each.mean, default=None)
 
 
 def _shuffled(raw: Floats, rng: np.random.RandomState) -> Floats:
