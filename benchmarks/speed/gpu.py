@@ -94,7 +94,7 @@ def in_memory(n_rows: int) -> dict[str, Any]:
         "rows": n_rows,
         "first_fit_seconds": fits[0][0],
         "fit_seconds": min(spent for spent, _ in fits[1:]),
-        "planned_seconds": FLS(len(DIMS)).plan(n_rows, N_COLUMNS, device="cuda").seconds,
+        "planned_seconds": FLS(len(DIMS)).plan(n_rows, N_COLUMNS, device="cuda").seconds_if_flat,
         "predict_seconds": predict,
         "accuracy": accuracy((truth[part], model.labels_[part].long()) for part in parts),
         "same_labels_from_predict": float((found == model.labels_).double().mean()),

@@ -71,6 +71,17 @@ class TestPlan:
         assert last.endswith(" 5.6 h")
         assert "21" not in last
 
+    def test_flat_clusters_take_less(self, monkeypatch):
+        monkeypatch.setattr(plan, "seconds_per_row", lambda *arguments: 1e-5)
+        found = FLS.plan(10**9, 80)
+        assert found.seconds_if_flat < found.seconds / 5
+        assert [each.name for each in found.if_flat] == [found.passes[i].name for i in (0, 1, 3)]
+        assert "if clusters are flat" in str(found)
+        # The graph decides in any case.
+        for model in (FLS(3, assign="balanced"), FLS.paper(3, subspace_dim=2)):
+            assert model.plan(10**6, 80).seconds_if_flat == model.plan(10**6, 80).seconds
+            assert "if clusters are flat" not in str(model.plan(10**6, 80))
+
     def test_few_rows_take_a_moment(self, monkeypatch):
         monkeypatch.setattr(plan, "seconds_per_row", lambda *arguments: 1e-6)
         assert FLS.plan(200, 5).seconds < 0.3
@@ -108,5 +119,5 @@ class TestPlan:
         FLS(2, n_landmarks=100, random_state=0).fit(open_rows(blocks, block_rows=400))
         planned = FLS(2, n_landmarks=100).plan(len(X), 8)
         # Beside the passes of the plan: the first block to know the columns, a look at some rows, the sample itself.
-        n_passes = sum(each.rows == len(X) for each in planned.passes)
+        n_passes = sum(each.rows == len(X) for each in planned.if_flat)
         assert n_passes * 6 <= len(reads) <= (n_passes + 2) * 6

@@ -9,6 +9,7 @@ import numpy as np
 from subspaces._core.validation import check_integer, is_auto, unless_auto
 from subspaces.rows.plan import Plan, make_plan
 from subspaces.selection.choosing import landmark_count
+from subspaces.selection.limits import GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK
 from subspaces.selection.thresholds import DIMS, N_NEAREST
 
 
@@ -21,6 +22,7 @@ def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
     n_landmarks = unless_auto(model.n_landmarks) or landmark_count(n_rows)
     if not isinstance(model.landmarks, str):
         n_landmarks = len(np.asarray(model.landmarks))
+    searches_flats = model.assign == "auto" and model.n_nearest is not None
     return make_plan(
         n_rows,
         n_columns,
@@ -29,6 +31,7 @@ def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
         usual_dim=DIMS[len(DIMS) // 2] if is_auto(model.subspace_dim) else None,
         max_columns=model._row_options().max_columns,
         n_nearest=N_NEAREST if is_auto(model.n_nearest) else model.n_nearest,
+        graph_rows=max(GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK * n_landmarks) if searches_flats else None,
         n_draws=1 if is_auto(model.n_draws) else int(model.n_draws),
         **machine,
     )

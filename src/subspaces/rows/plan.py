@@ -35,6 +35,12 @@ DECISION_SECONDS = 0.15
 ROW_SECONDS = 3e-4
 ENTRY_SECONDS = 8e-6
 MOST_DECISION_SECONDS = 2.5
+# If clusters are flat beyond doubt: the most that the search for flats takes, passes over the rows of the graph that
+# draws them, and how many times as long as reading a row it takes to label it, and to describe a row of the sample.
+MOST_FLAT_SECONDS = 0.7
+DRAWN_PASSES = 2.0
+LABEL_READINGS = 10
+DESCRIBED_READINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class Plan:
     passes: tuple[Pass, ...]
     n_threads: int
     device: str | None = None  # on which blocks are processed; None for the host
+    if_flat: tuple[Pass, ...] = ()  # the passes if clusters are flat beyond doubt; empty if that is not asked
 
     @property
     def peak_bytes(self) -> int:
@@ -72,6 +79,11 @@ class Plan:
     def seconds(self) -> float:
         """Estimated time of the fit on this machine, without reading from disk."""
         return sum(each.seconds for each in self.passes)
+
+    @property
+    def seconds_if_flat(self) -> float:
+        """The same if clusters are flat beyond doubt: labels do not depend on a graph then."""
+        return sum(each.seconds for each in self.if_flat or self.passes)
 
     def __str__(self) -> str:
         dim = f"{'' if self.usual_dim == self.subspace_dim else 'at most '}{self.subspace_dim}"
@@ -87,6 +99,11 @@ class Plan:
         threads = threads if self.device is None else self.device
         lines += [
             f"{'all, on ' + threads:68}{duration(self.seconds):>13}",
+            *(
+                [f"{'if clusters are flat beyond doubt':68}{duration(self.seconds_if_flat):>13}"]
+                if self.if_flat
+                else []
+            ),
             "",
             "memory beside the rows: " + ", ".join(f"{name} {_size(count)}" for name, count in self.memory.items()),
             f"together {_size(self.peak_bytes)}",
@@ -104,13 +121,15 @@ def make_plan(
     max_columns: int | None,
     n_nearest: int | None,
     n_draws: int,
+    graph_rows: int | None = None,
     dtype: Any = np.float32,
     memory_limit: int | str = "1GB",
     device: str | None = None,
 ) -> Plan:
     """The plan of a fit of `n_rows` rows with these settings.
 
-    The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`. With
+    If clusters are flat beyond doubt, only `graph_rows` rows are described by landmarks; None if that is not asked. The
+    time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`. With
     `device`, it is that of rows on a device of torch, such as "cuda".
     """
     n = check_integer("n_rows", n_rows, low=1)
@@ -140,6 +159,14 @@ def make_plan(
         passes.insert(0, Pass("check rows, means and products", n, blocks, n * reading))
         passes += [Pass("sums over all rows", n, sums * n_draws * blocks, sums * n_draws * n * row_seconds)]
         passes += [Pass("labels of all rows", n, blocks, n_draws * n * row_seconds)]
+    if_flat: tuple[Pass, ...] = ()
+    if graph_rows is not None:
+        searching = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
+        drawing = DRAWN_PASSES * min(sample, graph_rows) * row_seconds + DESCRIBED_READINGS * sample * reading
+        if_flat = (Pass("decide on the sample", sample, 1, min(searching, MOST_FLAT_SECONDS) + drawing),)
+        if n > sample:
+            labels = Pass("labels of all rows", n, blocks, LABEL_READINGS * n * reading)
+            if_flat = (passes[0], *if_flat, labels)
     held = {
         "blocks": 4 * min(n, block_rows) * p * kind.itemsize,
         "sample": sample * (p + 2 * width) * kind.itemsize,
@@ -150,7 +177,7 @@ def make_plan(
         "principal directions": direction_bytes(sample, p) if width < p else 0,
         "labels": 4 * n,
     }
-    return Plan(n, p, count, dim, timed, sample, block_rows, held, tuple(passes), n_threads(), device)
+    return Plan(n, p, count, dim, timed, sample, block_rows, held, tuple(passes), n_threads(), device, if_flat)
 
 
 def _product_entries(n_rows: int, n_landmarks: int, n_nearest: int | None) -> int:
