@@ -71,7 +71,7 @@ def pending_verdict(
         {
             **sizes_of(labels, setting.n_clusters),
             "n_columns": feed.rows.shape[1],
-            "graphs": agreement_of_trials(labels, setting.trials),
+            "graphs": agreement_of_trials(labels, setting.trials, setting.landmarks.flats.whiten),
         },
         int(feed.rng.randint(2**31)),
     )

@@ -73,7 +73,7 @@ class Evidence:
     seeds: float | None  # agreement of fits with other seeds
     kmeans: float | None  # agreement with k-means
     points: float | None  # agreement with spectral clustering of the graph of nearest neighbours
-    graphs: float | None  # median agreement with the clusters of other graphs that the fit has tried
+    graphs: float | None  # median agreement with the clusters of other graphs that were tried, whitened alike
     flats: float | None  # agreement with the best description by K flats
     kind: str | None  # "flat", "blobs" or "bent", as in `Structure`
     share: float | None  # of the shortening by the best number of flats that K reach; None if none but K was tried
@@ -173,9 +173,12 @@ def sizes_of(labels: Labels, n_clusters: int) -> dict[str, Any]:
     }
 
 
-def agreement_of_trials(labels: Labels, trials: Sequence[Trial]) -> float | None:
-    """Median agreement of labels (n,) with the clusters of graphs that were tried; None if there are none."""
-    found = [adjusted_rand(labels[trial.index], trial.labels) for trial in trials]
+def agreement_of_trials(labels: Labels, trials: Sequence[Trial], whiten: float) -> float | None:
+    """Median agreement of labels (n,) with the clusters of graphs that were tried; None if there are none.
+
+    Only graphs of rows whitened to the same power count: whitening is chosen if the others are clearly worse.
+    """
+    found = [adjusted_rand(labels[each.index], each.labels) for each in trials if each.setting.whiten == whiten]
     return float(np.median(found)) if found else None
 
 
