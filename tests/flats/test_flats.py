@@ -8,7 +8,7 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subspaces.flats import distances
+from subspaces.flats import distances, neighborhoods
 from subspaces.flats.distances import nearest, squared_distances
 from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
@@ -346,6 +346,31 @@ class TestBeta2:
         x = np.repeat(np.random.default_rng(0).standard_normal((3, 4)), 10, axis=0)
         for rows in beta2_neighborhoods(x, x[::10], 2, Beta2()):
             assert len(np.unique(rows)) == len(rows) >= 4
+
+    def test_growth_in_wide_noise_ends(self, monkeypatch):
+        """Without a limit, each of 210 neighbourhoods would be tried in 149 sizes, up to all rows: a minute."""
+        sizes, measure = [], neighborhoods._beta2
+
+        def recorded(x, centers, order, dim, affine):
+            sizes.append(order.shape[1])
+            return measure(x, centers, order, dim, affine)
+
+        monkeypatch.setattr(neighborhoods, "_beta2", recorded)
+        x = np.random.default_rng(0).standard_normal((300, 300))
+        found = beta2_neighborhoods(x, x[:210], 1, Beta2())
+        assert 20 < max(sizes) < 100
+        assert len(found) == 210
+        assert max(map(len, found)) < max(sizes)
+
+    @pytest.mark.parametrize("n_columns", [128, 129])
+    def test_growth_is_bounded_for_wide_rows_only(self, n_columns, monkeypatch):
+        monkeypatch.setattr(neighborhoods, "GROWTH_WORK", 0)
+        monkeypatch.setattr(neighborhoods, "GROWTH_WORK_EACH", 0)
+        # A line with little noise is fitted ever better for its radius.
+        x = np.zeros((60, n_columns))
+        x[:, :2] = np.column_stack([np.arange(1.0, 61), 0.3 * (-1.0) ** np.arange(60)])
+        rows = beta2_neighborhoods(x, np.zeros((1, n_columns)), 1, Beta2(4, 2))[0]
+        assert len(rows) == (60 if n_columns == 128 else 4)
 
     def test_beta2_of_float32_rows_is_computed_in_double_precision(self):
         rng = np.random.default_rng(5)

@@ -1,5 +1,6 @@
 """A share of the hostile trials, and all that have ever failed; `make fuzz N=10000` runs more."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -160,6 +161,17 @@ class TestChecks:
     def test_a_command_that_does_harm(self, harm, message, after):
         with pytest.raises(trials.Wrong, match=message):
             after(harm)
+
+    @pytest.mark.parametrize("force", [True, False])
+    def test_only_a_file_that_was_named_may_be_replaced(self, force, tmp_path):
+        for name in ("a.npy", "b.npy"):
+            np.save(tmp_path / name, np.ones(20))
+        before = trials.contents(tmp_path)
+        np.save(tmp_path / "a.npy", np.zeros(20, int))
+        for name in ("a.npy", "b.npy"):
+            allowed = force and name == "a.npy"
+            with contextlib.nullcontext() if allowed else pytest.raises(trials.Wrong, match=r"a\.npy has changed"):
+                trials.check_files(tmp_path, before, "", done=True, force=force, replaced={tmp_path / name})
 
     @pytest.mark.parametrize("content", [b"", b"half of a model"])
     def test_a_model_that_is_half_written(self, content, after):

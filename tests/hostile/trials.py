@@ -7,6 +7,7 @@ exception for one that is not an error of the user.
 import contextlib
 import inspect
 import io
+import itertools
 import json
 import os
 import struct
@@ -358,7 +359,9 @@ def command(seed, folder):
     case = f"{words}: {code}: {err.getvalue()}"
     require(code in (0, 2), case)
     require(code == 0 or err.getvalue().count("\n") == 1, case)
-    check_files(folder, before, f"{case}: ", done=code == 0, force="--force" in words)
+    named = dict(itertools.pairwise(words)).get("--out", "")
+    replaced = {folder / named} if "--force" in words else set()
+    check_files(folder, before, f"{case}: ", done=code == 0, force="--force" in words, replaced=replaced)
     return "answered" if code == 0 else "refused"
 
 
@@ -367,11 +370,14 @@ def contents(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def check_files(folder, before, case, *, done, force):
-    """Nothing is lost, half written or left over: `before` is what was there, `done` whether the command succeeded."""
+def check_files(folder, before, case, *, done, force, replaced=frozenset()):
+    """Nothing is lost, half written or left over: `before` is what was there, `done` whether the command succeeded.
+
+    Files that were `replaced` are those that the user asked to replace.
+    """
     after = contents(folder)
     for path, content in before.items():
-        allowed = done and force and path.parent.name == "run"
+        allowed = done and force and (path.parent.name == "run" or path in replaced)
         require(path in after or allowed, f"{case}{path.name} is lost")
         require(allowed or after[path] == content, f"{case}{path.name} has changed")
     left = [each for each in folder.rglob("*") if each.name.startswith(".") or ".kept-" in each.name]

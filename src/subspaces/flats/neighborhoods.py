@@ -17,6 +17,7 @@ from subspaces._core.threads import in_threads
 from subspaces._core.validation import check_integer, check_option
 from subspaces.flats.fitting import fit_flats, smaller_gram
 from subspaces.flats.flats import Flats
+from subspaces.flats.thresholds import GROWTH_WORK, GROWTH_WORK_EACH, WIDE_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +110,11 @@ def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affi
 
     Neighbourhoods are the nearest rows of `x`, in the sizes of `rule`; beta2 is the root mean squared residual of the
     best flat divided by the radius. The first interior local minimum is taken, or the smallest value if there is none
-    (Algorithm 2 of Zhang, Szlam, Wang and Lerman, IJCV 2012).
+    (Algorithm 2 of Zhang, Szlam, Wang and Lerman, IJCV 2012). Rows of more than `WIDE_COLUMNS` columns, where noise
+    alone gives no such minimum, stop to grow when all have taken `GROWTH_WORK`.
     """
-    n = len(x)
+    n, p = x.shape
+    work, most = 0, max(GROWTH_WORK, GROWTH_WORK_EACH * len(centers))
     # Twice the dimension would be zero rows if flats are points.
     start_size = max(2, 2 * dim) if rule.start_size is None else rule.start_size
     sizes = range(min(start_size, n), n + 1, rule.step_size)
@@ -131,7 +134,9 @@ def beta2_neighborhoods(x: Array, centers: Array, dim: int, rule: Beta2, *, affi
             for j, rows in zip(active[done], order[done], strict=True):
                 found[int(j)] = rows[: sizes[step - 1]]
             active, order, history = active[~done], order[~done], history[~done]
-        if not len(active):
+        order_of_gram = min(size, p)
+        work += len(active) * order_of_gram**2 * (size + p)
+        if not len(active) or (p > WIDE_COLUMNS and work > most):
             break
     for j, rows, values in zip(active, order, history, strict=True):
         found[int(j)] = rows[: sizes[int(values.argmin())]]

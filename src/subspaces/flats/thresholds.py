@@ -15,6 +15,11 @@ CANDIDATES_PER_CLUSTER = 70
 SMALL_NEIGHBORHOOD = 2
 # Neighbourhoods are searched among at most this many rows; with more, neighbourhoods only get smaller. No kept study.
 MAX_POOL_ROWS = 50_000
+# Neighbourhoods of rows of more columns stop to grow after this work in all, or for each of them if that is more. It is
+# counted in entries of Gram matrices times rows and columns: limits time where wide rows are noise. No kept study.
+WIDE_COLUMNS = 128
+GROWTH_WORK = 1_500_000_000
+GROWTH_WORK_EACH = 5_000_000
 # Size of the table of distances between rows and candidates, in entries: limits memory and time. No kept study.
 TABLE_ENTRIES = 2**23
 # Least number of rows in that table for each flat to choose. No kept study.
