@@ -125,14 +125,14 @@ class Objection:
     advice: str = ""
 
 
-def judge(evidence: Evidence) -> Verdict:
-    """The verdict on a clustering.
+def judge(evidence: Evidence, *, chosen: bool = False) -> Verdict:
+    """The verdict on a clustering, whose number of clusters was `chosen` from the rows or given.
 
     Clusters are reliable if there is structure beyond shuffled columns, and if one kind of evidence confirms them and
     their number: the description by flats, or graphs of the rows. Stability alone is never enough.
     """
     e, structure = evidence, structure_of(evidence)
-    objections = _objections(e, structure)
+    objections = _objections(e, structure, chosen=chosen)
     stable = _stability(e)
     if not objections:
         trust = RELIABLE
@@ -197,10 +197,11 @@ def _repeated(e: Evidence) -> str:
     return "Other seeds" if e.landmarks is None else "Other landmarks or seeds"
 
 
-def _objections(e: Evidence, structure: str) -> list[Objection]:
+def _objections(e: Evidence, structure: str, *, chosen: bool) -> list[Objection]:
     """Reasons not to rely on the clusters: general ones, and those of the kind of evidence that suits the structure."""
     if e.kmeans is None:
-        return [Objection("There is only one cluster, so there is nothing to compare it with.", OTHER_COLUMNS)]
+        alone = "There is only one cluster, so there is nothing to compare it with."
+        return [Objection("More clusters do not describe the rows better." if chosen else alone, OTHER_COLUMNS)]
     if structure == NONE:
         return [
             *filter(None, [_small(e)]),
@@ -347,8 +348,8 @@ def _support(e: Evidence, structure: str) -> list[str]:
         found.append(f"{_repeated(e)} give the same clusters (agreement {stable:.2f}).")
     if e.gain is not None and e.shuffled_gain is not None and is_described(e):
         found.append(
-            f"{e.n_clusters} flats describe the rows better than one, by {e.gain.mean:.2f} nats a row; if columns are "
-            f"shuffled, by {e.shuffled_gain.mean:.2f}."
+            f"{e.n_clusters} flats describe the rows better than one, by {e.gain.mean:.2f} nats a row; shuffled "
+            f"columns, which have no clusters, by {e.shuffled_gain.mean:.2f}."
         )
     if structure in (FLAT, BLOBS) and _at_least(e.flats, SAME_AGREEMENT):
         found.append(f"The best description by {e.n_clusters} flats has the same clusters.")
