@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.callers import warn_caller
 from subspaces.rows.columns import listed
 
 # From this many rows on, values that all increase are not a coincidence.
@@ -63,16 +63,14 @@ def dominant_columns(variances: NDArray[np.floating]) -> DominantColumns | None:
     return None
 
 
-def warn_of_scale(
-    variances: NDArray[np.floating], names: Sequence[str] | None, *, has_parameter: bool, stacklevel: int
-) -> None:
+def warn_of_scale(variances: NDArray[np.floating], names: Sequence[str] | None, *, has_parameter: bool) -> None:
     """Warn if a few of the columns with these variances (p,) dominate distances.
 
     The warning names the parameter `standardise`, if the estimator has it.
     """
     found = dominant_columns(variances)
     if found is not None:
-        warnings.warn(ScaleWarning(found, names, has_parameter=has_parameter), stacklevel=stacklevel + 1)
+        warn_caller(ScaleWarning(found, names, has_parameter=has_parameter))
 
 
 def row_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> list[str]:
