@@ -7,6 +7,7 @@ come before numbers.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -22,6 +23,11 @@ class ExactNames(tuple[str, ...]):
     """Columns by their whole names only, as a run has stored them: "3" is a name and not a number."""
 
     __slots__ = ()
+
+
+def column_word(name: str) -> str:
+    """The name of a column in a list on the command line."""
+    return shlex.quote(f'"{name}"' if "," in name else name)
 
 
 def columns_of(option: str, words: Sequence[str] | None) -> Any:
