@@ -50,6 +50,8 @@ FOUND = {
 }
 # How an advice about the number of clusters ends.
 COUNT = "clusters."
+# What is left to try if no reason suggests anything.
+OTHER_FITS = "another number of clusters or another method, and rely on the clusters that stay."
 OTHER_COLUMNS = "other columns; or k-means, if you only need groups of similar rows."
 
 
@@ -150,6 +152,8 @@ def judge(evidence: Evidence, *, chosen: bool = False) -> Verdict:
     advice = [each for each in advice if each not in counts[1:]]
     if (trust == RELIABLE or structure == BLOBS) and _at_least(e.kmeans, SAME_AGREEMENT):
         advice.append("k-means, which is simpler and gives the same clusters.")
+    if trust != RELIABLE and not advice:
+        advice.append(OTHER_FITS)
     return Verdict(structure, trust, tuple(reasons), tuple(dict.fromkeys(advice)), evidence)
 
 
