@@ -11,7 +11,7 @@ help:
 	@echo "make demo    cluster synthetic subspaces and digits, print a table, draw a picture"
 	@echo "make test    run the tests, about four minutes; make slow runs those that take longer"
 	@echo "make reproduce  run the paper's experiments, print its tables beside ours; ARGS=mnist for some"
-	@echo "make numbers measure again all results of earlier code, write the pages; takes hours, can be resumed; ARGS="--jobs 16""
+	@echo "make numbers measure again all results of earlier code; takes hours, can be resumed; ARGS='--jobs 16'"
 	@echo "make fuzz    N=10000 hostile arrays, files, models and command lines, in at most MINUTES=30"
 	@echo "make check   tests, lint, types and the packages, as the continuous integration does"
 	@echo "make dist    build wheel and sdist into dist/, and try the wheel in an empty environment"

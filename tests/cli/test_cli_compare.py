@@ -3,7 +3,10 @@
 import csv
 import json
 
+import numpy as np
+
 from subspaces import cli
+from subspaces.datasets import make_subspaces
 from subspaces.metrics import clustering_accuracy
 from subspaces.show.baselines import BASELINES
 
@@ -42,6 +45,17 @@ def test_methods_side_by_side(made, tmp_path, capsys):
     assert found["fls"]["residual"] < found["kasp"]["residual"]
     assert document["agreement"]["fls"]["fls"] == 1
     assert document["agreement"]["fls"]["lbf"] == document["agreement"]["lbf"]["fls"]
+
+
+def test_residuals_are_those_at_the_dimension_of_the_clusters(tmp_path, capsys):
+    rows, _ = make_subspaces((2, 2), 4, points_per_subspace=120, noise=0.01, outliers=0, random_state=0)
+    np.save(tmp_path / "rows.npy", rows)
+    words = ["compare", str(tmp_path / "rows.npy"), "-k", "2", "--methods", "fls,kasp", "--json"]
+    assert cli.main(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["residual_dimension"] == 2
+    found = {entry["method"]: entry["residual"] for entry in document["methods"]}
+    assert found["fls"] < 0.01 < found["kasp"]
 
 
 def test_pairs_of_methods_are_details(made, capsys):

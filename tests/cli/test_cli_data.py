@@ -75,6 +75,7 @@ def test_arrays_and_fewer_rows(tmp_path):
         (["get", "subspaces", "--set", "dims=0"], "dims"),
         (["get", "subspaces", "--set", "dims=x"], "dims"),
         (["get", "digits", "--out", "file"], "is a file"),
+        (["get", "digits", "--out", "rows.csv"], "--out rows.csv: name a folder; the file in it is digits.csv"),
     ],
 )
 def test_mistakes(words, message, tmp_path, monkeypatch, capsys):

@@ -487,6 +487,12 @@ def test_a_comma_in_the_name_of_a_column(rows):
     assert cli.main(["fit", "--again", "run", "--out", "again", "--no-report"]) == 0
 
 
+def test_a_comma_in_the_name_of_a_column_without_quotes(rows, capsys):
+    write_csv(Path("commas.csv"), rows[0], ["a", "b, in mm", *"cdefgh"])
+    assert cli.main(["fit", "commas.csv", "-k", "2", "--drop", "b, in mm", "--out", "run"]) == 2
+    assert """needs double quotes: --drop '"b, in mm"'""" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("word", ["--standardize", "--standardise"])
 def test_both_spellings(rows, word):
     assert cli.main(["fit", "rows.csv", "-k", "2", word, "--out", "run", "--no-report"]) == 0

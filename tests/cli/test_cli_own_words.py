@@ -15,6 +15,8 @@ from subspaces.cli.own_words import in_own_words
     [
         ("n_clusters=31 must be between 1 and 30", "-k 31 must be between 1 and 30"),
         ('fill them with missing="mean".', "fill them with --missing mean."),
+        ("leave it out by drop='x y'.", "leave it out by --drop 'x y'."),
+        ("leave it out by drop='a,b'.", """leave it out by --drop '"a,b"'."""),
         ("a.npz has no array key='x y'", "a.npz has no array --key 'x y'"),
         ("too many for memory_limit=1GB: raise it", "too many for --memory-limit 1GB: raise it"),
         ("scale all to one size, image_size=(28, 28).", "scale all to one size, --image-size 28x28."),
@@ -41,6 +43,9 @@ def test_options_in_place_of_parameters(text, expected):
     ("words", "message"),
     [
         ("fit holes.csv -k 2", "drop such rows with --missing drop, or fill in column means with --missing mean"),
+        ("fit typo.csv", "'2,5' is not a number (1 of 3); correct it"),
+        ("fit typo.csv", "or leave the column out by --drop b"),
+        ("fit holes.csv --columns z", "holes.csv has no column 'z': it has"),
         ("fit two.npz -k 2", "--key"),
         ("fit two.npz -k 2 --key z", "has no array --key z"),
         ("fit rows.npy -k 2 --key z", "--key z names an array"),
@@ -57,6 +62,7 @@ def test_mistakes(words, message, rows, tmp_path, capsys):
     holes = X.copy()
     holes[3, 2] = np.nan
     write_csv(tmp_path / "holes.csv", holes, "abcdefgh")
+    (tmp_path / "typo.csv").write_text('a,b\n1,1.5\n2,"2,5"\n3,4.5\n')
     np.savez("two.npz", x=X, y=X)
     assert cli.main([*words.split(), *(["--out", "run"] if words.startswith("fit") else [])]) == 2
     line = capsys.readouterr().err

@@ -3,6 +3,7 @@
 import inspect
 import logging
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -233,6 +234,16 @@ def check_results(model, X):
         assert np.isfinite(fitted.transform(X)).all()
     if hasattr(fitted, "score"):
         assert np.isfinite(fitted.score(X))
+
+
+@every
+@pytest.mark.parametrize("method", ["fit", "fit_predict"])
+def test_warnings_name_the_line_that_calls_fit(model, method):
+    """One column dominates; FLS standardises it instead of a warning."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        getattr(clone(model), method)(LINES * (1000, 1, 1, 1))
+    assert {each.filename for each in warned} == (set() if isinstance(model, FLS) else {__file__})
 
 
 @may_warn

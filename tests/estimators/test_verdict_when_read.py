@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -27,7 +28,7 @@ def made(monkeypatch):
     """How many verdicts were made."""
     calls = []
     judge = _verdict.judge
-    monkeypatch.setattr(_verdict, "judge", lambda evidence: calls.append(1) or judge(evidence))
+    monkeypatch.setattr(_verdict, "judge", lambda evidence, **given: calls.append(1) or judge(evidence, **given))
     return calls
 
 
@@ -63,6 +64,13 @@ def test_stored_models_have_the_verdict_and_no_rows(fitted, rows, tmp_path):
     assert "_pending_verdict" not in vars(copy)
     other = FLS(2, random_state=0).fit(rows)
     assert load(other.save(tmp_path / "model.subspaces"), FLS).verdict_.headline == fitted.verdict_.headline
+
+
+def test_one_cluster_is_explained_if_it_was_chosen():
+    noise = np.random.RandomState(0).standard_normal((120, 5))
+    reasons = {given: FLS(given, random_state=0).fit(noise).verdict_.reasons for given in ("auto", 1)}
+    assert reasons["auto"] == ("More clusters do not describe the rows better.",)
+    assert reasons[1] == ("There is only one cluster, so there is nothing to compare it with.",)
 
 
 def test_before_a_fit_there_is_none():

@@ -26,9 +26,22 @@ def test_usual_columns_are_not_reported():
     assert row_numbers(with_column(np.arange(60))[:9], NAMES) == []
 
 
-@pytest.mark.parametrize("values", [np.arange(60), 1000 + 3 * np.arange(60)])
+@pytest.mark.parametrize(
+    "values", [np.arange(60), 1000 + 3 * np.arange(60), 500 + np.random.RandomState(0).permutation(60)]
+)
 def test_row_numbers_are_reported(values):
     assert row_numbers(with_column(values), NAMES) == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_id"),
+    [("id", True), ("customer_id", True), ("Patient ID", True), ("passengerId", True), ("humid", False), ("d", False)],
+)
+def test_whole_numbers_called_id_number_the_rows_if_each_occurs_once(name, is_id):
+    values = np.random.RandomState(0).permutation(900)[:60]
+    names = (*NAMES[:3], name)
+    assert row_numbers(with_column(values), names) == [name] * is_id
+    assert row_numbers(with_column(np.append(values[1:], values[1])), names) == []
 
 
 @pytest.mark.parametrize(("load", "columns"), [(load_wine, (12,)), (load_breast_cancer, (23, 3)), (load_iris, None)])

@@ -61,6 +61,16 @@ class TestStructure:
         assert (verdict.structure, verdict.trust) == ("blobs", "stable, but unconfirmed")
         assert "shuffled" in verdict.reasons[0]
 
+    def test_there_is_something_to_try_unless_clusters_are_reliable(self, planes, moons):
+        for found in (planes, moons):
+            assert not judge(found).advice
+            # Unstable, and nothing says what else to do.
+            unstable = judge(replace(found, landmarks=0.6, points=0.3, graphs=None, flats=0.3, crossing=None))
+            assert unstable.trust != "reliable"
+            assert unstable.advice == (
+                "another number of clusters or another method, and rely on the clusters that stay.",
+            )
+
     def test_blobs_and_the_advice_to_use_k_means(self):
         found = judge(evidence_of(BLOBS, BLOB_LABELS, landmarks=1.0))
         assert (found.structure, found.trust) == ("blobs", "reliable")

@@ -312,7 +312,9 @@ def test_columns_that_dominate_are_named():
     assert found[1].startswith("Column 'income' of 6 has 99.9% of the variance")
     # A warning of the run is not repeated.
     run = Run(warnings=("column 'income' of 6 has 99.9% of the variance and dominates distances: use --standardise",))
-    assert len(describe(model, rows, columns=columns, run=run, n_stability=0).data["warnings"]) == 2
+    merged = describe(model, rows, columns=columns, run=run, n_stability=0).data["warnings"]
+    assert [each.partition(" of 6 has")[0] for each in merged[:1]] == ["Column 'income'"]
+    assert len(merged) == 2
     scaled = fitted(FLS(2, standardise=True, random_state=0), rows)
     assert not any("income" in each for each in describe(scaled, rows, columns=columns, n_stability=0).data["warnings"])
 

@@ -4,6 +4,7 @@
 """
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,6 +182,20 @@ def test_the_first_lines_say_whether_columns_were_standardised(browser, tmp_path
         describe(model, rows, n_stability=0).save(tmp_path / "page.html", overwrite=True)
         page.goto((tmp_path / "page.html").as_uri())
         assert words in page.locator("#summary").inner_text()
+    page.close()
+
+
+def test_a_blob_is_not_called_a_line(browser, tmp_path):
+    """Blobs that are longer in one direction have dimension 1."""
+    rows = np.random.RandomState(0).standard_normal((200, 4)) * (3, 1, 1, 1)
+    rows[100:, 1] += 20
+    model = FLS(2, random_state=0).fit(rows)
+    model.verdict_, model.cluster_dims_ = replace(model.verdict_, structure="blobs"), np.array([0, 1])
+    describe(model, rows, n_stability=0).save(tmp_path / "page.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    shapes = page.locator("#clusters table").first.locator("tbody td:nth-child(5)")
+    assert shapes.all_inner_texts() == ["blob", "long blob"]
     page.close()
 
 

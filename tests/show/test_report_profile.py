@@ -105,6 +105,23 @@ def test_k_means_gets_the_columns_that_fls_standardises():
     assert data["kmeans"]["agreement"] > 0.9
 
 
+@pytest.mark.parametrize("shared", [True, False], ids=["own flats", "fitted flats"])
+def test_distances_are_those_of_standardised_columns(shared):
+    """A column of large numbers must not place rows nearer to other clusters than to their own."""
+    rng = np.random.RandomState(0)
+    x = np.column_stack([1000 * rng.standard_normal(240), rng.standard_normal((240, 4))])
+    x[:120, 1:] += 6
+    model = FLS(2, standardise=True, random_state=0).fit(x)
+    labels = model.labels_ if shared else np.where(np.arange(240) < 80, 2, model.labels_)
+    data = describe(model, x, labels=labels, n_stability=0).data
+    assert data["residuals"]["standardised"]
+    assert data["residuals"]["given"] == shared
+    distances = [each["own"] for each in data["clusters"]]
+    assert max(distances) < 5
+    if shared:
+        assert sum(each["misplaced"] for each in data["clusters"]) == 0
+
+
 @pytest.mark.parametrize("standardised", [False, True])
 def test_wide_rows_are_projected_for_all_methods(standardised):
     from subspaces.show.report.beside import MOST_COLUMNS, _preparation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from subspaces._core.arrays import Array, Labels, is_host, largest_entry, namespace
+from subspaces._core.callers import warn_caller
 from subspaces._core.errors import InputError, UserTypeError
 
 # Starts or draws that can be asked for: more would never end.
@@ -176,16 +176,15 @@ def check_power(name: str, value: Any, *, hint: str) -> float:
     return float(value)
 
 
-def warn_if_empty(labels: Labels, n_clusters: int, remedy: str, *, stacklevel: int = 3) -> None:
+def warn_if_empty(labels: Labels, n_clusters: int, remedy: str) -> None:
     """Warn if fewer than `n_clusters` clusters have rows; `remedy` says which parameters to change."""
     # The label -1 marks outliers and is not a cluster.
     found = len(np.unique(labels[labels >= 0]))
     if found < n_clusters:
-        warnings.warn(
+        warn_caller(
             f"Only {found} of n_clusters={n_clusters} clusters have rows: X has too few distinct rows, or no more "
             f"clusters can be distinguished; lower n_clusters, or {remedy}.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
 
 

@@ -7,6 +7,7 @@ come before numbers.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -22,6 +23,11 @@ class ExactNames(tuple[str, ...]):
     """Columns by their whole names only, as a run has stored them: "3" is a name and not a number."""
 
     __slots__ = ()
+
+
+def column_word(name: str) -> str:
+    """The name of a column in a list on the command line."""
+    return shlex.quote(f'"{name}"' if "," in name else name)
 
 
 def columns_of(option: str, words: Sequence[str] | None) -> Any:
@@ -46,6 +52,8 @@ def _positions(option: str, words: Sequence[str], names: Sequence[str]) -> list[
     for word in words:
         ends = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", word)
         if word in places or ends is None:
+            if word not in places:
+                _refuse_part(option, word, names)
             # The library reports names that do not exist, with similar ones.
             found[places.get(word, word)] = None
             continue
@@ -54,3 +62,10 @@ def _positions(option: str, words: Sequence[str], names: Sequence[str]) -> list[
             raise InputError(f"{option} {word.strip()}: the columns are numbered from 1 to {len(names)}")
         found.update(dict.fromkeys(range(first - FIRST_COLUMN, last - FIRST_COLUMN + 1)))
     return list(found)
+
+
+def _refuse_part(option: str, word: str, names: Sequence[str]) -> None:
+    """Refuse `word` if it is part of a name with a comma that was not quoted."""
+    whole = next((name for name in names if "," in name and word in map(str.strip, name.split(","))), None)
+    if whole is not None and '"' not in whole:
+        raise InputError(f"a column name with a comma needs double quotes: {option} {column_word(whole)}")

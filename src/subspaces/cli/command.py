@@ -48,6 +48,8 @@ class Command(click.Command):
             if is_debugging():
                 raise
             option, text = option_of(error.parameter, self, ctx.params), in_own_words(one_line_of(error))
+            # The library names the parameter in brackets; the option says it already.
+            text = text if option is None else text.replace(f" ({error.parameter})", "", 1)
             named = option is None or text.startswith(option)
             raise click.ClickException(text if named else f"{option}: {text}") from error
 

@@ -47,7 +47,7 @@ class Outcome:
     stability: float | None = None  # mean adjusted Rand index between labels of different seeds
     residual: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
-    dim: int | None = None  # of the fitted subspaces
+    dim: int | None = None  # of the clusters
     n_fitted: int | None = None  # rows that it was fitted to, if fewer than all
     not_run: str | None = None  # why the method has no labels
 
@@ -87,10 +87,16 @@ def run_method(method: Method, prepared: Prepared, options: dict[str, Any], cons
     first, outcome.labels = models[0], found[0]
     outcome.agreement = getattr(first, "agreement_", None)
     outcome.n_clusters = int(getattr(first, "n_clusters_", None) or first.n_clusters)
-    outcome.dim = getattr(first, "subspace_dim_", None)
+    outcome.dim = _middle_dim(first)
     pairs = [adjusted_rand(a, b) for i, a in enumerate(found) for b in found[:i]]
     outcome.stability = float(np.mean(pairs)) if pairs else None
     return outcome
+
+
+def _middle_dim(model: Any) -> int | None:
+    """The middle dimension of the clusters of a model, or None; landmark flats often have fewer than the clusters."""
+    dims = getattr(model, "cluster_dims_", ())
+    return int(np.sort(dims)[(len(dims) - 1) // 2]) if len(dims) else None
 
 
 def run_baselines(prepared: Prepared, options: dict[str, Any], console: Console) -> list[Outcome]:

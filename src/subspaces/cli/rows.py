@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError, MissingFileError, file_errors, memory_errors
-from subspaces.cli.columns import FIRST_COLUMN, column_of, columns_of
+from subspaces.cli.columns import FIRST_COLUMN, column_of, column_word, columns_of
 from subspaces.cli.console import Console, scale_line
 from subspaces.cli.watched import WatchedRows
 from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table
@@ -118,13 +118,13 @@ def prepare(
     is_table = table.image_shape is None
     if isinstance(rows, np.ndarray) and is_table:
         for name in row_numbers(rows, table.columns):
-            console.warn(f"column {name!r} numbers the rows: leave it out by --drop {_option_word(name)}")
+            console.warn(f"column {name!r} numbers the rows: leave it out by --drop {column_word(name)}")
         classes = class_numbers(rows, table.columns)
         if classes is not None:
             name, count = classes
             console.warn(
                 f"column {name!r} has only {count} different values, whole numbers: if they are classes or categories, "
-                f"leave it out by --truth {shlex.quote(name)} or --drop {_option_word(name)}"
+                f"leave it out by --truth {shlex.quote(name)} or --drop {column_word(name)}"
             )
     has_scales = is_table and standardise is None
     if preparation is None:
@@ -138,11 +138,6 @@ def prepare(
     console.stage("preparing rows")
     with memory_errors():
         return apply(preparation.fit(rows), table, rows)
-
-
-def _option_word(name: str) -> str:
-    """The name of a column in a list on the command line."""
-    return shlex.quote(f'"{name}"' if "," in name else name)
 
 
 def apply(preparation: Preparation, table: Table, rows: NDArray[Any] | RowSource) -> Prepared:

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import sys
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.callers import warn_caller
 from subspaces._core.errors import InputError, UserFileError
 from subspaces._core.files import new_file
 from subspaces._core.progress import note
@@ -115,10 +115,9 @@ def _check_array(array: Bytes, archive: Archive, name: str, *, source: str, reme
     if archive.download is not None:
         raise InputError(f"{source} holds other values in {name} than {archive.what}: {remedy}")
     # Users make these files themselves, and cropping or scaling may differ in the last bits.
-    warnings.warn(
+    warn_caller(
         f"{source} holds other values in {name} than the file that published results come from: "
-        "expect other numbers, or compare how the images were cropped and scaled.",
-        stacklevel=4,
+        "expect other numbers, or compare how the images were cropped and scaled."
     )
 
 

@@ -179,7 +179,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         if is_auto(getattr(self, "standardise", "auto")) and not fitted.get("standardise_"):
             names = None if feed.columns.names is None else list(feed.columns.names)
             variances = column_variances(to_host(feed.rows), feed.moments)
-            warn_of_scale(variances, names, has_parameter=hasattr(self, "standardise"), stacklevel=4)
+            warn_of_scale(variances, names, has_parameter=hasattr(self, "standardise"))
         by_model = feed.is_sampled or feed.copies is not None
         everyone = feed.label(model.labels) if by_model else feed.deliver(labels)
         code = fit_code(feed.rows, labels, int(fitted.get("n_clusters_", self.n_clusters)))

@@ -76,7 +76,7 @@ class FlatsClusterer(EmbeddingClusterer):
         some = at_most(np.arange(len(rows)), MODEL_ROWS, feed.rng)
         dims = describe(rows[some], fit.labels[some], n_clusters, affine=self.affine).dims
         flats = used.restore(fit.flats)
-        warn_if_empty(fit.labels, n_clusters, remedy, stacklevel=4)
+        warn_if_empty(fit.labels, n_clusters, remedy)
         return self._fitted(
             feed,
             FlatsModel(flats, bool(self.normalize), loss),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core import progress
 from subspaces._core.arrays import Array, Labels, follow, namespace, to_host
+from subspaces._core.callers import warn_caller
 from subspaces._core.errors import InputError
 from subspaces._core.pca import principal_directions
 from subspaces._core.validation import check_n_clusters, check_option, check_positive, check_power, is_auto
@@ -137,11 +137,10 @@ class SelfExpressiveClusterer(Published, Clusterer):
         codes = self_codes(rows, self._solver, affine=affine)
         n_iter, unfinished = int(codes.n_iter.max()), int((~codes.converged).sum())
         if unfinished > UNFINISHED_SHARE * len(rows):
-            warnings.warn(
+            warn_caller(
                 f"{unfinished} of {len(rows)} codes are not finished after {n_iter} iterations: raise max_iter "
                 f"or tol of {type(self._solver).__name__}, or lower its alpha.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         graph = affinity(codes.matrix, mass=self.mass, min_edges=MIN_EDGES)
         # With at most as many distinct rows as clusters, only copies of a row share a cluster.

@@ -35,6 +35,7 @@ class PendingVerdict:
     landmarks: float | None
     of_all: dict[str, Any]  # fields of `Evidence`
     seed: int
+    chosen: bool  # whether the number of clusters was chosen from the rows
 
     def judged(self) -> Verdict:
         """Measure the evidence and judge it."""
@@ -48,7 +49,7 @@ class PendingVerdict:
             sample=np.arange(len(self.rows)),
             landmarks=self.landmarks,
         )
-        return judge(replace(found, **self.of_all))
+        return judge(replace(found, **self.of_all), chosen=self.chosen)
 
 
 def pending_verdict(
@@ -74,6 +75,7 @@ def pending_verdict(
             "graphs": agreement_of_trials(labels, setting.trials, setting.landmarks.flats.whiten),
         },
         int(feed.rng.randint(2**31)),
+        any(decision.name == "n_clusters" for decision in setting.choice.decisions),
     )
 
 

@@ -336,11 +336,11 @@ class FLS(JudgedMixin, ShareClusterer):
         """All fitted attributes."""
         plain, features = prepared.rows, found.best.features
         labels = model.plain_labels(plain) if model.detect_outliers else found.labels
-        warn_if_empty(labels, setting.n_clusters, "look at n_landmarks, neighborhood and sigma", stacklevel=4)
+        warn_if_empty(labels, setting.n_clusters, "look at n_landmarks, neighborhood and sigma")
         fitted: dict[str, Any] = {}
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
-            warn_if_coin_toss(found.confidence.overall, stacklevel=4)
+            warn_if_coin_toss(found.confidence.overall)
         return self._fitted(
             feed,
             model,

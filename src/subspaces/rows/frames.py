@@ -5,8 +5,6 @@ Only pyarrow is imported: an object of another library exists only if that libra
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.arrays import Indices
+from subspaces._core.callers import warn_caller
 from subspaces.rows.columns import repeated_note, unique_names
 from subspaces.rows.formats.arrow import ArrowTable, as_cells
 from subspaces.rows.formats.base import WalkedTable
@@ -29,8 +28,6 @@ PANDAS, POLARS, LAZY, ARROW = FRAMES = (
 )
 # Rows of text that are converted at once to find out whether they are numbers.
 SURVEY_ROWS = 2**16
-# A warning about the rows of a caller names the first line outside of these packages.
-OURS = ("subspaces", "sklearn", "contextlib")
 
 
 class FrameTable(ArrowTable, WalkedTable):
@@ -138,11 +135,8 @@ def numeric_columns(X: Any) -> Any:
 
 
 def warn_left_out(note: str) -> None:
-    """Warn that columns of a table are not used, at the line that called the library."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{note}; choose the columns with open_rows(X, columns=[...]) to silence this.", stacklevel=level)
+    """Warn that columns of a table are not used."""
+    warn_caller(f"{note}; choose the columns with open_rows(X, columns=[...]) to silence this.")
 
 
 def _arrow_columns(table: Any) -> list[Any]:

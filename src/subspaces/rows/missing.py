@@ -72,7 +72,9 @@ def clean(
         return Cleaned(complete, kept, tuple(notes), means)
     if means is None:
         name = columns[int(np.flatnonzero(survey.counts == 0)[0])]
-        raise UnreadableError(f"column {shown(name)} has no values, and so no mean: leave it out (drop).")
+        raise UnreadableError(
+            f"column {shown(name)} has no values, and so no mean: leave it out by drop={shown(name)}."
+        )
     notes.append(f"{survey.n_missing} missing values filled with the means of their columns")
     return Cleaned(_filled_rows(rows, means), None, tuple(notes), means)
 
@@ -134,7 +136,7 @@ def check_values(block: Array, columns: tuple[str, ...], place: Place) -> None:
         )
     raise UnreadableError(
         f"{at} holds {value:.3g}, whose square overflows {block.dtype}: divide the column by a constant, or leave it "
-        "out (drop)."
+        f"out by drop={shown(columns[column])}."
     )
 
 

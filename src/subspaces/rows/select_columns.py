@@ -262,7 +262,7 @@ def _odd_cell(
             count = f"1 of {numbers + 1}" if others == 1 else f"{others} of {numbers + others}, the first"
             return UnreadableError(
                 f"{table.place(row)}, column {shown(name)}: {shown(cell)} is not a number ({count}); correct it, leave "
-                "the cell empty if the value is missing, or leave the column out (drop)."
+                f"the cell empty if the value is missing, or leave the column out by drop={shown(name)}."
             )
     odd = next(table for table, content in zip(tables, found, strict=True) if content.others)
     return UnreadableError(f"{odd.path}, column {shown(name)} does not hold numbers, as it does in other files.")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subspaces._core.callers import warn_caller
 from subspaces.rows.columns import listed
 
 # From this many rows on, values that all increase are not a coincidence.
 LEAST_ROWS = 10
+# Names of columns such as "id", "customer_id", "Patient ID" and "passengerId".
+ID = re.compile(r"(?i:(?<![^\W_])id$)|(?<=[a-z])I[Dd]$")
 # A column of at most this many whole numbers, each in this many rows on average, may hold classes or categories; all
 # other columns have at least this many times as many values.
 MOST_CLASSES, ROWS_OF_CLASS, TIMES_AS_VARIED = 20, 10, 5
@@ -63,25 +66,34 @@ def dominant_columns(variances: NDArray[np.floating]) -> DominantColumns | None:
     return None
 
 
-def warn_of_scale(
-    variances: NDArray[np.floating], names: Sequence[str] | None, *, has_parameter: bool, stacklevel: int
-) -> None:
+def warn_of_scale(variances: NDArray[np.floating], names: Sequence[str] | None, *, has_parameter: bool) -> None:
     """Warn if a few of the columns with these variances (p,) dominate distances.
 
     The warning names the parameter `standardise`, if the estimator has it.
     """
     found = dominant_columns(variances)
     if found is not None:
-        warnings.warn(ScaleWarning(found, names, has_parameter=has_parameter), stacklevel=stacklevel + 1)
+        warn_caller(ScaleWarning(found, names, has_parameter=has_parameter))
 
 
 def row_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> list[str]:
-    """Names of the columns of rows (n, p) that number the rows."""
+    """Names of the columns of rows (n, p) that number the rows: whole numbers, each once.
+
+    They increase, or they are consecutive in any order, or the column is called an ID.
+    """
     if len(rows) < LEAST_ROWS or rows.shape[1] < 2:
         return []
     whole = np.flatnonzero((rows[: 10 * LEAST_ROWS] % 1 == 0).all(axis=0))
-    counting = [j for j in whole.tolist() if (np.diff(rows[:, j]) > 0).all() and (rows[:, j] % 1 == 0).all()]
-    return [names[j] for j in counting]
+    return [names[j] for j in whole.tolist() if _numbers_rows(rows[:, j], names[j])]
+
+
+def _numbers_rows(values: NDArray[np.floating], name: str) -> bool:
+    if not (values % 1 == 0).all():
+        return False
+    if (np.diff(values) > 0).all():
+        return True
+    is_candidate = ID.search(name) or np.ptp(values) == len(values) - 1
+    return bool(is_candidate) and len(np.unique(values)) == len(values)
 
 
 def class_numbers(rows: NDArray[np.floating], names: Sequence[str]) -> tuple[str, int] | None:

@@ -8,7 +8,6 @@ Rand index between the labels and the opinions of the halves.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from subspaces._core.arrays import Array, Indices, Labels
+from subspaces._core.callers import warn_caller
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
@@ -135,12 +135,11 @@ def confidence(
     return Confidence(own.astype(opinions[0].dtype), overall)
 
 
-def warn_if_coin_toss(overall: float, *, stacklevel: int = 3) -> None:
+def warn_if_coin_toss(overall: float) -> None:
     """Warn if other landmarks would have given other clusters."""
     if overall < COIN_TOSS:
-        warnings.warn(
+        warn_caller(
             f"Other landmarks give other clusters (agreement {overall:.2f}, where 1 is the same and 0 is chance): "
             "X may have no such clusters, or another number of them; look at choice_ and confidence_.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )

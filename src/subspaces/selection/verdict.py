@@ -50,6 +50,8 @@ FOUND = {
 }
 # How an advice about the number of clusters ends.
 COUNT = "clusters."
+# What is left to try if no reason suggests anything.
+OTHER_FITS = "another number of clusters or another method, and rely on the clusters that stay."
 OTHER_COLUMNS = "other columns; or k-means, if you only need groups of similar rows."
 
 
@@ -125,14 +127,14 @@ class Objection:
     advice: str = ""
 
 
-def judge(evidence: Evidence) -> Verdict:
-    """The verdict on a clustering.
+def judge(evidence: Evidence, *, chosen: bool = False) -> Verdict:
+    """The verdict on a clustering, whose number of clusters was `chosen` from the rows or given.
 
     Clusters are reliable if there is structure beyond shuffled columns, and if one kind of evidence confirms them and
     their number: the description by flats, or graphs of the rows. Stability alone is never enough.
     """
     e, structure = evidence, structure_of(evidence)
-    objections = _objections(e, structure)
+    objections = _objections(e, structure, chosen=chosen)
     stable = _stability(e)
     if not objections:
         trust = RELIABLE
@@ -150,6 +152,8 @@ def judge(evidence: Evidence) -> Verdict:
     advice = [each for each in advice if each not in counts[1:]]
     if (trust == RELIABLE or structure == BLOBS) and _at_least(e.kmeans, SAME_AGREEMENT):
         advice.append("k-means, which is simpler and gives the same clusters.")
+    if trust != RELIABLE and not advice:
+        advice.append(OTHER_FITS)
     return Verdict(structure, trust, tuple(reasons), tuple(dict.fromkeys(advice)), evidence)
 
 
@@ -197,10 +201,11 @@ def _repeated(e: Evidence) -> str:
     return "Other seeds" if e.landmarks is None else "Other landmarks or seeds"
 
 
-def _objections(e: Evidence, structure: str) -> list[Objection]:
+def _objections(e: Evidence, structure: str, *, chosen: bool) -> list[Objection]:
     """Reasons not to rely on the clusters: general ones, and those of the kind of evidence that suits the structure."""
     if e.kmeans is None:
-        return [Objection("There is only one cluster, so there is nothing to compare it with.", OTHER_COLUMNS)]
+        alone = "There is only one cluster, so there is nothing to compare it with."
+        return [Objection("More clusters do not describe the rows better." if chosen else alone, OTHER_COLUMNS)]
     if structure == NONE:
         return [
             *filter(None, [_small(e)]),
@@ -347,8 +352,8 @@ def _support(e: Evidence, structure: str) -> list[str]:
         found.append(f"{_repeated(e)} give the same clusters (agreement {stable:.2f}).")
     if e.gain is not None and e.shuffled_gain is not None and is_described(e):
         found.append(
-            f"{e.n_clusters} flats describe the rows better than one, by {e.gain.mean:.2f} nats a row; if columns are "
-            f"shuffled, by {e.shuffled_gain.mean:.2f}."
+            f"{e.n_clusters} flats describe the rows better than one, by {e.gain.mean:.2f} nats a row; shuffled "
+            f"columns, which have no clusters, by {e.shuffled_gain.mean:.2f}."
         )
     if structure in (FLAT, BLOBS) and _at_least(e.flats, SAME_AGREEMENT):
         found.append(f"The best description by {e.n_clusters} flats has the same clusters.")

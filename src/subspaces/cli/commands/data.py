@@ -96,6 +96,8 @@ def get_data(**options: Any) -> None:
             raise InputError(f"--set {key}={value}: {name} has no such parameter{near(key, parameters(found))}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {options['out']} is a file: name a folder")
+    if folder.suffix in (".csv", ".npy") and not folder.exists():
+        raise InputError(f"--out {options['out']}: name a folder; the file in it is {name}.{options['format']}")
     targets = [folder / f"{name}.csv"]
     if options["format"] == "npy":
         targets = [folder / f"{name}.npy", folder / f"{name}-truth.npy"]

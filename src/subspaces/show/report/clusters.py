@@ -36,6 +36,7 @@ class ClusterFacts:
     dims: NDArray[np.int64]  # (K,), dimension of each cluster; 0 for a blob or an empty cluster
     given: bool  # whether the flats belong to the model; otherwise they are fitted to the rows of each cluster
     scaled: bool  # whether rows are scaled to length one before distances are computed
+    standardised: bool  # whether columns are divided by their standard deviations before, as the model does
     distances: Callable[[NDArray[Any]], NDArray[Any]]  # from rows (b, p) to distances (b, K) to the flats
     own: Floats  # (n,), distance to the flat of the row's cluster; NaN for outliers
     other: Floats  # (n,), distance to the nearest flat of another cluster; NaN if there is only one cluster
@@ -58,9 +59,10 @@ class ClusterFacts:
 
 def cluster_facts(subject: Subject) -> ClusterFacts:
     """Compute distances and angles in one pass over blocks of rows."""
-    flats, dims, given = _flats(subject)
+    scale = _scale(subject)
+    flats, dims, given = _flats(subject, scale)
     dims = np.where(subject.sizes > 0, dims, 0)
-    distances, row_bytes, scaled = _distances(subject, flats, dims, given=given)
+    distances, row_bytes, scaled = _distances(subject, flats, dims, scale, given=given)
     n, k = subject.n_rows, subject.n_clusters
     own, other = np.full(n, np.nan), np.full(n, np.nan)
     nearest = np.full(n, -1, np.int64)
@@ -82,17 +84,50 @@ def cluster_facts(subject: Subject) -> ClusterFacts:
     between = sums / np.where(subject.sizes > 0, subject.sizes, np.nan)[:, None]
     between[:, empty] = np.nan
     return ClusterFacts(
-        flats, dims, given, scaled, distances, own, other, nearest, between, _angles(flats, dims), _scores(subject, own)
+        flats=flats,
+        dims=dims,
+        given=given,
+        scaled=scaled,
+        standardised=scale is not None,
+        distances=distances,
+        own=own,
+        other=other,
+        nearest=nearest,
+        between=between,
+        angles=_angles(flats, dims),
+        scores=_scores(subject, own),
     )
 
 
-def _flats(subject: Subject) -> tuple[Flats, NDArray[np.int64], bool]:
-    """The flat of each cluster, the dimension of the cluster, and whether the flat belongs to the model."""
+def _scale(subject: Subject) -> Floats | None:
+    """Standard deviations (p,) of the columns, if the model divides by them; one for constant columns.
+
+    Distances and angles are those of standardised columns then: in the units of the rows, one column may decide them.
+    """
+    if not getattr(subject.model, "standardise_", False):
+        return None
+    spreads = subject.x.std(axis=0, dtype=np.float64)
+    return np.where(spreads > 0, spreads, 1.0)
+
+
+def _flats(subject: Subject, scale: Floats | None) -> tuple[Flats, NDArray[np.int64], bool]:
+    """The flat of each cluster, the dimension of the cluster, and whether the flat belongs to the model.
+
+    The flats are those of rows divided by `scale`.
+    """
     model, k = subject.model, subject.n_clusters
     flats, dims = cluster_flats(model), cluster_dims(model)
     if flats is None or dims is None or len(flats) != k or flats.centers.shape[1] != subject.x.shape[1]:
-        return *fitted_flats(subject.x, subject.labels, k), False
-    return Flats(on_host(flats.centers), on_host(flats.bases)), dims, True
+        return *fitted_flats(_divided(subject.x, scale), subject.labels, k), False
+    centers, bases = on_host(flats.centers), on_host(flats.bases)
+    if scale is not None:
+        # QR keeps the span of the leading directions, which the dimension counts.
+        centers, bases = centers / scale, np.linalg.qr(bases / scale[:, None])[0]
+    return Flats(centers, bases), dims, True
+
+
+def _divided(rows: NDArray[Any], scale: Floats | None) -> NDArray[Any]:
+    return rows if scale is None else (rows / scale).astype(rows.dtype)
 
 
 def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) -> tuple[Flats, NDArray[np.int64]]:
@@ -105,7 +140,7 @@ def fitted_flats(x: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) ->
 
 
 def _distances(
-    subject: Subject, flats: Flats, dims: NDArray[np.int64], *, given: bool
+    subject: Subject, flats: Flats, dims: NDArray[np.int64], scale: Floats | None, *, given: bool
 ) -> tuple[Callable[[NDArray[Any]], NDArray[Any]], int, bool]:
     """A function from rows (b, p) to distances (b, K), the bytes it needs per row, and whether it scales rows."""
     row_bytes = distance_row_bytes(flats, subject.x.dtype) + 8 * subject.x.shape[1]
@@ -117,7 +152,7 @@ def _distances(
     # Unused directions are set to zero, so that they do not change distances.
     bases = flats.bases * (np.arange(flats.dim) < np.maximum(dims, least)[:, None])[:, None, :]
     squared = distances_to(Flats(flats.centers, bases.astype(flats.bases.dtype)))
-    return lambda rows: np.sqrt(squared(rows)), row_bytes, False
+    return lambda rows: np.sqrt(squared(_divided(rows, scale))), row_bytes, False
 
 
 def _angles(flats: Flats, dims: NDArray[np.int64]) -> Floats:
@@ -183,7 +218,7 @@ def residual_boxes(subject: Subject, facts: ClusterFacts) -> dict[str, Any]:
                 "other": numbers(np.percentile(others, BOX)) if np.isfinite(others).all() else None,
             }
         )
-    return {"boxes": boxes, "scaled": facts.scaled, "given": facts.given}
+    return {"boxes": boxes, "scaled": facts.scaled, "standardised": facts.standardised, "given": facts.given}
 
 
 def angle_map(subject: Subject, facts: ClusterFacts) -> dict[str, Any] | None:

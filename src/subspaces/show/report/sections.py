@@ -161,7 +161,7 @@ def _report(subject: Subject, run: Run, n_stability: int | None, max_points: int
 
 def _warnings(run: Run, own: list[str]) -> list[str]:
     """Warnings of the run, then those of the report that say something else."""
-    given = [name_text(each, LONG_TEXT) for each in run.warnings]
+    given = [name_text(f"{each[:1].upper()}{each[1:]}", LONG_TEXT) for each in run.warnings]
     # The remedy after the colon has other words on the command line than in Python.
     said = {each.split(": ")[0].lower() for each in given}
     return given + [name_text(each, LONG_TEXT) for each in own if each.split(": ")[0].lower() not in said]

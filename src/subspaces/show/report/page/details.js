@@ -18,7 +18,7 @@ function clusterNumbers({ clusters, residuals: { given } }) {
 }
 
 function distances({ residuals: data }) {
-  const units = data.scaled ? " Rows are scaled to length one first." : "";
+  const units = data.scaled ? " Rows are scaled to length one first." : data.standardised ? " Columns are divided by their standard deviations first." : "";
   return {
     id: "residuals", title: "Distances to the flats",
     read: `Coloured: distances of the rows of a cluster to their own flat. Grey: distances to the nearest other flat. Boxes contain half of the rows, lines 90 %. If the two do not overlap, the cluster is well separated.${units}`,

@@ -22,6 +22,7 @@ const later = [];
 function shape(dim, structure) {
   if (dim === null) return MISSING;
   if (dim === 0) return "blob";
+  if (structure === "blobs") return "long blob";
   if (structure === "bent clusters") return `bent, ${plural(dim, "direction")}`;
   return { 1: "line", 2: "plane" }[dim] || `flat, ${dim} directions`;
 }
