@@ -46,7 +46,7 @@ class TestRunFolder:
         model = load("run")
         assert getattr(model, "cluster_dims_", np.full(3, model.subspace_dim_)).tolist() == dims
         assert [each["dim"] for each in describe(model, images.data[:240], n_stability=0).data["clusters"]] == dims
-        assert AnglesDisplay.from_estimator(model).dims.tolist() == dims
+        assert AnglesDisplay.from_estimator(model).dims.tolist() == [dim for dim in dims if dim]
 
     def test_everything_is_there(self, rows, tmp_path, capsys):
         X, y = rows

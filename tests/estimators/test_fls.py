@@ -171,7 +171,8 @@ class TestAttributes:
         scores = FLS(3, subspace_dim=6, random_state=0).fit(X).outlier_scores_
         assert np.median(scores[y < 0]) > np.quantile(scores[y >= 0], 0.95)
 
-    def test_the_search_is_recorded(self, fitted):
+    def test_the_search_is_recorded(self, planes):
+        fitted = FLS(2, assign="balanced", random_state=0).fit(planes[0])
         tried = fitted.choice_["flats"]
         assert {trial["flats"] for trial in tried.candidates} == {"linear flats", "affine flats", "points"}
         kind = "affine flats" if fitted.affine_ else "linear flats"

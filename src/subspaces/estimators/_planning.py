@@ -9,7 +9,7 @@ import numpy as np
 from subspaces._core.validation import check_integer, is_auto, unless_auto
 from subspaces.rows.plan import Plan, make_plan
 from subspaces.selection.choosing import landmark_count
-from subspaces.selection.limits import GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK
+from subspaces.selection.drawn_flats import graph_rows
 from subspaces.selection.thresholds import DIMS, N_NEAREST
 
 
@@ -31,7 +31,7 @@ def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
         usual_dim=DIMS[len(DIMS) // 2] if is_auto(model.subspace_dim) else None,
         max_columns=model._row_options().max_columns,
         n_nearest=N_NEAREST if is_auto(model.n_nearest) else model.n_nearest,
-        graph_rows=max(GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK * n_landmarks) if searches_flats else None,
+        graph_rows=graph_rows(n_landmarks) if searches_flats else None,
         n_draws=1 if is_auto(model.n_draws) else int(model.n_draws),
         **machine,
     )

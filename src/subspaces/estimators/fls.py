@@ -29,11 +29,11 @@ from subspaces.selection.choosing import choose
 from subspaces.selection.clustering import Clustering, cut
 from subspaces.selection.confidence import warn_if_coin_toss
 from subspaces.selection.consensus import Consensus, find_consensus
+from subspaces.selection.drawn_flats import draw_flats
 from subspaces.selection.record import Choice
 from subspaces.selection.setting import Asked, LandmarkSetting, Setting
-from subspaces.selection.structure import Structure, label_by_flats, prefer_whole_flats
+from subspaces.selection.structure import prefer_whole_flats
 from subspaces.selection.units import has_own_units
-from subspaces.spectral.iterated import sparse_spectrum
 
 
 class FLS(JudgedMixin, ShareClusterer):
@@ -144,20 +144,16 @@ class FLS(JudgedMixin, ShareClusterer):
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     outlier_scores_ : ndarray of shape (n,)
-        How unusual each row is in its cluster: about 1 for most, more for outliers. Up to 100,000 rows;
-        `outlier_scores` gives those of any.
+        About 1 for most rows, more for outliers; up to 100,000 rows. `outlier_scores` gives those of any.
     sigma_ : float
         The scale in use; the median over rows if each row has its own.
-    n_clusters_, subspace_dim_, n_landmarks_, n_nearest_, n_components_ : int
-        The values in use.
+    n_clusters_, subspace_dim_, n_landmarks_, n_nearest_, n_components_, n_columns_ : int
+        The values in use; `n_columns_` counts columns after projection.
     neighborhood_ : int, "beta2" or Beta2
-    n_columns_ : int
-        Columns of the rows after projection.
     affine_, center_, normalize_, standardise_ : bool
     whiten_ : float
         The power to which rows are whitened.
-    n_features_in_, feature_names_in_ :
-        As in scikit-learn.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
 
     References
     ----------
@@ -426,7 +422,7 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
         All rows, for sums over blocks; `feed.rng` is the generator of all draws.
     """
     if setting.structure is not None:
-        return draw_flats(setting.structure, prepared, landmarks, setting, feed)
+        return draw_flats(setting.structure, prepared, setting, feed.rng)
     preparation = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
     rows = preparation.shaped(prepared.rows)
     # 1, 2. Landmark points (spectral/landmarks.py) and a local best-fit flat at each (flats/neighborhoods.py).
@@ -445,30 +441,10 @@ def cluster(prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting
     return prefer_whole_flats(found, prepared, setting.flat_sample, setting.flats, feed.rng)
 
 
-def draw_flats(
-    structure: Structure, prepared: PreparedRows, landmarks: LandmarkSetting, setting: Setting, feed: Feed
-) -> Clustering:
-    """The clustering by K whole flats that were found before, and the graph of some rows, which only draws them."""
-    preparation = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
-    sample = structure.graph_rows(len(prepared.rows), landmarks.count, feed.rng)
-    rows = preparation.shaped(prepared.rows[sample])
-    progress.stage("flats at landmarks", f"fitting flats at {landmarks.count:,} landmarks")
-    features = landmarks.features(feed.rng).fit(rows)
-    progress.stage("partition", f"assigning {len(prepared.rows):,} rows to {setting.n_clusters} flats")
-    described = compute_psi(features, rows)
-    spectrum = sparse_spectrum(described.psi, setting.cut.n_computed)
-    partition, labels = label_by_flats(described.psi, spectrum, structure, prepared.rows, sample)
-    everyone, unit = np.arange(len(labels)), landmarks.flats.unit
-    found = Clustering(features, described.psi, everyone, None, spectrum, None, partition, labels, unit=unit)
-    return replace(found, structure=structure)
-
-
 def compare_with_other_landmarks(first: Clustering, prepared: PreparedRows, setting: Setting, feed: Feed) -> Consensus:
     """How far other landmarks agree with a clustering; if they do not, one clustering by several sets of them."""
 
     def again() -> Clustering:
-        return cluster(
-            prepared, setting.further.resampled(feed.rng), replace(setting, flats=None, structure=None), feed
-        )
+        return cluster(prepared, setting.further.resampled(feed.rng), replace(setting, flats=None), feed)
 
     return find_consensus(first, prepared.rows, setting, again, feed.rng)

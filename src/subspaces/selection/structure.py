@@ -30,9 +30,9 @@ from subspaces.selection.flat_search import (
     search_flats,
     sound_first,
 )
-from subspaces.selection.limits import GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK, MORE_STARTS
+from subspaces.selection.limits import MORE_STARTS
 from subspaces.spectral.modularity import cluster_shares, modularity
-from subspaces.spectral.partition import Partition, at_most, partition_of_labels
+from subspaces.spectral.partition import Partition, partition_of_labels
 from subspaces.spectral.spectrum import Spectrum
 
 KINDS = FLAT, BLOBS, BENT = "flat", "blobs", "bent"
@@ -59,10 +59,6 @@ class Structure:
     def clusters(self) -> CodedClusters:
         """The K flats, by which rows get labels."""
         return coded_clusters(self.code, self.directions)
-
-    def graph_rows(self, n_rows: int, n_landmarks: int, rng: np.random.RandomState) -> Indices:
-        """Rows that are enough for a graph that serves to draw clusters, because labels are those of the flats."""
-        return np.sort(at_most(np.arange(n_rows), max(GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK * n_landmarks), rng))
 
 
 def find_structure(
