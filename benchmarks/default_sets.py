@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from sklearn.mixture import GaussianMixture
 
 from subspaces import LBF, SSC, SSSC, KFlats, LandmarkSpectralClustering
-from subspaces.datasets import load_motions, load_pendigits, load_yaleb
+from subspaces.datasets import load_motions, load_pendigits, load_yaleb, make_subspaces
 from subspaces.paper.reproduce import data as paper_data
 from subspaces.paper.reproduce.robustness import curves
 from subspaces.self_expression import ADMM
@@ -103,7 +103,7 @@ def data_sets(tables: Path | None = None) -> dict[str, DataSet]:
     for curve, points in curves().items():
         for value, spec in points.items():
             sets[f"{curve} {value:g}"] = DataSet("robustness", _drawn(spec), 3)
-    sets |= dict(_tables()) | dict(_structureless())
+    sets |= dict(_few_columns()) | dict(_tables()) | dict(_structureless())
     if tables:
         sets |= dict(_held(tables))
     return sets
@@ -117,6 +117,25 @@ def _of_the_pages() -> Iterator[tuple[str, DataSet]]:
         large = part in ("mnist", "pendigits") or name == "yale 38"
         rows = _resampled(load) if part == "tables" else load
         yield name, DataSet(part, rows, n_clusters, 5 if name == "yale 38" else 10, 3 if large else 10)
+
+
+def _few_columns() -> Iterator[tuple[str, DataSet]]:
+    """Subspaces that nearly fill the space, such as planes in R^3."""
+    models = {
+        "(2,2) R^3": ((2, 2), 3),
+        "(2,2,2) R^3": ((2, 2, 2), 3),
+        "(1,2) R^3": ((1, 2), 3),
+        "(3,3) R^4": ((3, 3), 4),
+    }
+    for name, (dims, n_columns) in models.items():
+        yield f"few columns {name}", DataSet("synthetic", _subspaces(dims, n_columns), len(dims))
+
+
+def _subspaces(dims: tuple[int, ...], n_columns: int) -> Callable[[int], Rows]:
+    def load(seed: int) -> Rows:
+        return make_subspaces(dims, n_columns, noise=0.03, outliers=0.1, random_state=seed)
+
+    return load
 
 
 def _tables() -> Iterator[tuple[str, DataSet]]:

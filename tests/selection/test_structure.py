@@ -337,6 +337,15 @@ class TestSearch:
         structure_of(X, y)
         assert asked
 
+    @pytest.mark.parametrize("dims", [(2, 2), (2, 2, 2)])
+    @pytest.mark.parametrize("seed", [0, 4, 5])
+    def test_planes_that_nearly_fill_the_space(self, dims, seed):
+        """Lines and points do not lead to them, and no graph separates planes that cross."""
+        X, y = make_subspaces(dims, 3, noise=0.03, outliers=0.1, random_state=seed)
+        found = structure_of(X, y, len(dims))
+        assert found.kind == FLAT
+        assert clustering_accuracy(y[y >= 0], found.clusters.labels(X)[y >= 0]) > 0.88
+
     def test_nothing_is_settled_if_clusters_are_bent(self):
         X, _ = curved_moons()
         assert not search_flats(X, 2, np.random.RandomState(0)).is_settled

@@ -100,7 +100,7 @@ def codes_by_count(
 
 def start_dims(high: int) -> list[int]:
     """Dimensions of the local flats at which a search begins, if flats have at most `high` dimensions."""
-    return [dim for dim in START_DIMS if dim <= high] or [high]
+    return list(dict.fromkeys(min(dim, high) for dim in START_DIMS))
 
 
 def without_empty_cells(code: Code) -> Code:
