@@ -28,6 +28,7 @@ from subspaces.selection.limits import (
     NEAREST_SHARE,
     SPLIT_FLATS,
     SPLIT_ROUNDS,
+    START_DIMS,
 )
 from subspaces.selection.thresholds import LEAST_ROWS
 from subspaces.spectral.kmeans import kmeans, nearest_centers
@@ -54,9 +55,9 @@ class FlatSearch:
         return self.joined is not None and are_equal(min(self.codes, key=length_of), self.joined)
 
     @property
-    def start_dim(self) -> int:
-        """Dimension of the local flats at which searches begin."""
-        return start_dims(self.space.high)[-1]
+    def split_dim(self) -> int:
+        """Dimension of the local flats at which clusters are split; with few columns lines, of which there are more."""
+        return max(dim for dim in (min(START_DIMS[0], self.space.high), *START_DIMS) if dim <= self.space.high)
 
     def from_labels(self, starts: Sequence[Labels | Indices], rng: np.random.RandomState) -> FlatSearch:
         """The same search with further descriptions, which begin at labels (m,) of the rows."""
@@ -68,7 +69,7 @@ class FlatSearch:
 
     def split(self, rng: np.random.RandomState) -> list[Code]:
         """Descriptions by K flats after some flats are split in two, and others joined."""
-        columns, dim, k = self.columns, self.start_dim, self.n_clusters
+        columns, dim, k = self.columns, self.split_dim, self.n_clusters
         fewer = self.others.get(k - 1) if k > 2 else None
         starts = [] if fewer is None else split_starts(fewer, columns, dim, rng)
         found = shortest_codes(self.space, starts, k) if starts else []
@@ -82,18 +83,21 @@ def search_flats(rows: Array, n_clusters: int, rng: np.random.RandomState, *, gr
     columns = rows @ directions
     space = measure(columns, affine=True, grain=grain)
     tried = kmeans_starts(columns, n_clusters, rng)
-    n_plain = len(tried) + 1
     dims = start_dims(space.high)
     local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []
     if local:
         (linear,) = local_candidates(columns, [max(1, dims[0])], False, rng)
-        tried += [flat_start(columns, dims[-1], n_clusters, rng), nearest_start(columns, linear, n_clusters, rng)]
+        # Many flats of the largest dimension nearly fill few columns, and lines lie in most flats.
+        tried += [
+            flat_start(columns, dim, n_clusters, rng) for dim in (dims if space.high < START_DIMS[-1] else dims[-1:])
+        ]
+        tried += [nearest_start(columns, linear, n_clusters, rng)]
     *codes, one = shortest_codes(space, [*tried, np.zeros(len(rows), np.intp)], n_clusters)
     joined: Code | None = None
     others: dict[int, Code] = {}
     if is_promising(codes, local):
         joined, others = codes_of_joined(columns, space, n_clusters, local, rng)
-    plain = tuple(codes[:n_plain])
+    plain = tuple(codes[:-1] if local else codes)
     return FlatSearch(directions, columns, space, n_clusters, local, plain, tuple(codes), joined, others, one)
 
 
