@@ -148,6 +148,15 @@ class TestMemoryLimit:
         assert peak_of(lambda: model.fit(rows)) < 150e6
         assert len(model.labels_) == 1100
 
+    @pytest.mark.parametrize(
+        "model", [KASP(2, n_centroids=50, random_state=0), FLS(2, subspace_dim=2, max_columns=None, random_state=0)]
+    )
+    def test_copies_of_rows_of_all_columns_take_no_more(self, model, tmp_path):
+        np.save(tmp_path / "rows.npy", planes(800, 6000).astype(np.float32))
+        rows = open_rows(tmp_path / "rows.npy", memory_limit="40MB")
+        assert peak_of(lambda: model.fit(rows)) < 80e6
+        assert len(model.labels_) == 800
+
     def test_rows_that_do_not_fit_are_refused_before_they_are_read(self, tmp_path):
         X = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.float32, (200, 100_000))
         with pytest.raises(ValueError, match=r'100,000 columns .* memory_limit="0\.\dGB"'):

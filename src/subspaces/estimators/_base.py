@@ -222,6 +222,11 @@ class EmbeddingClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     _n_features_out: int
 
+    @property
+    def _uses_all_columns(self) -> bool:
+        """Whether rows of many columns are worked on, and copied, as they are: a sample of them is smaller."""
+        return getattr(self, "max_columns", None) is None
+
     def transform(self, X: Rows) -> Array:
         """Coordinates of each row: the spectral embedding, or the distances to the flats of clusters.
 

@@ -80,8 +80,9 @@ class BlockFeed(Feed):
             check(np.broadcast_to(np.zeros((), self.dtype), (known, self.n_columns)))
         needed = getattr(estimator, "_model_bytes", lambda *_: 0)
         check_model(needed(self.n_columns, self.dtype.itemsize), self.n_columns, self.memory_limit)
-        size = self._sample_size(known)
-        check_sample(known, self.n_columns, self.dtype.itemsize, size=size, memory_limit=self.memory_limit)
+        limit, whole = self.memory_limit, bool(getattr(estimator, "_uses_all_columns", False))
+        size = self._sample_size(known, whole)
+        check_sample(known, self.n_columns, self.dtype.itemsize, size=size, memory_limit=limit, whole=whole)
         self._begin(estimator)
         if weights is not None:
             self.copies, exact = weights.counts(size, self.rng)
@@ -127,7 +128,7 @@ class BlockFeed(Feed):
     def _begin(self, estimator: BaseEstimator) -> None:
         """Prepare the first pass."""
 
-    def _sample_size(self, n_rows: int | None) -> int:
+    def _sample_size(self, n_rows: int | None, whole: bool) -> int:
         return sample_rows(
             n_rows,
             self.n_columns,
@@ -135,6 +136,7 @@ class BlockFeed(Feed):
             room=self.sample_bytes,
             memory_limit=self.memory_limit,
             most=FIT_ROWS,
+            whole=whole,
         )
 
     def count_for_weights(self) -> int:

@@ -136,8 +136,9 @@ def make_plan(
     p = check_integer("n_columns", n_columns, low=2)
     kind = block_dtype(np.dtype(dtype), "dtype")
     limit = parse_bytes(memory_limit)
-    size = sample_rows(n, p, kind.itemsize, room=limit / SAMPLE_SHARE, memory_limit=limit, most=FIT_ROWS)
-    check_sample(n, p, kind.itemsize, size=size, memory_limit=limit)
+    room, whole = limit / SAMPLE_SHARE, max_columns is None
+    size = sample_rows(n, p, kind.itemsize, room=room, memory_limit=limit, most=FIT_ROWS, whole=whole)
+    check_sample(n, p, kind.itemsize, size=size, memory_limit=limit, whole=whole)
     sample = min(n, size)
     # Fewer rows than columns are projected on their span.
     width = min(p, max(2, sample) if max_columns is None else max_columns)

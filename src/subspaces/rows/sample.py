@@ -5,21 +5,32 @@ from __future__ import annotations
 from subspaces._core.errors import InputError
 from subspaces.rows.memory import HELD_SHARE
 from subspaces.rows.source import FeedOptions
-from subspaces.rows.thresholds import FEWEST_ROWS, LEAST_ROWS, MAX_COLUMNS, PRODUCT_SHARE, WIDE_SHARE
+from subspaces.rows.thresholds import FEWEST_ROWS, LEAST_ROWS, MAX_COLUMNS, PRODUCT_SHARE, WHOLE_SHARE, WIDE_SHARE
 
 
 def sample_rows(
-    n_rows: int | None, n_columns: int, itemsize: int, *, room: float, memory_limit: float, most: int
+    n_rows: int | None,
+    n_columns: int,
+    itemsize: int,
+    *,
+    room: float,
+    memory_limit: float,
+    most: int,
+    whole: bool = False,
 ) -> int:
     """Number of rows of a sample that may take `room` bytes, at most `most` and at least LEAST_ROWS.
 
     If these do not fit into a share of what the memory limit leaves for them, there are fewer. `n_rows` is the number
-    of all rows, None if it is not known.
+    of all rows, None if it is not known; `whole` says whether all columns are used, not a projection.
     """
     row_bytes = n_columns * itemsize
     left = memory_limit - direction_bytes(n_rows, n_columns)
-    least = min(LEAST_ROWS, left / (WIDE_SHARE * row_bytes))
+    least = min(LEAST_ROWS, left / (_share(whole) * row_bytes))
     return int(min(most, max(least, room / row_bytes)))
+
+
+def _share(whole: bool) -> int:
+    return WHOLE_SHARE if whole else WIDE_SHARE
 
 
 def sums_products(n_columns: int, memory_limit: float) -> bool:
@@ -34,12 +45,14 @@ def direction_bytes(n_rows: int | None, n_columns: int) -> int:
     return 3 * 8 * n_columns * count if n_columns > MAX_COLUMNS else 0
 
 
-def check_sample(n_rows: int | None, n_columns: int, itemsize: int, *, size: int, memory_limit: float) -> None:
+def check_sample(
+    n_rows: int | None, n_columns: int, itemsize: int, *, size: int, memory_limit: float, whole: bool = False
+) -> None:
     """Refuse rows whose sample of `size` rows is too small because of the memory limit, before anything is read."""
     fewest = FEWEST_ROWS if n_rows is None else min(n_rows, FEWEST_ROWS)
     if size >= fewest:
         return
-    enough = WIDE_SHARE * fewest * n_columns * itemsize + direction_bytes(n_rows, n_columns)
+    enough = _share(whole) * fewest * n_columns * itemsize + direction_bytes(n_rows, n_columns)
     raise InputError(
         f"the fit does not fit into memory_limit={memory_limit / 1e9:.3g}GB: a row has {n_columns:,} columns and takes "
         f"{n_columns * itemsize / 1e6:.3g} MB, and decisions need at least {fewest} rows and their principal "

@@ -18,10 +18,12 @@ GRAIN_SHAPE = (1000, 200)
 FIT_ROWS = 100_000
 # A sample of rows that are not in memory takes at most this share of the memory limit, because rows are copied,
 # projected and scaled; but it has at least LEAST_ROWS rows, unless these are so wide that they take more than
-# WIDE_SHARE of it. If that leaves fewer than FEWEST_ROWS, there is no fit. No kept study.
+# WIDE_SHARE of it, or WHOLE_SHARE if the estimator copies rows of all columns. If that leaves fewer than FEWEST_ROWS,
+# there is no fit. No kept study.
 SAMPLE_SHARE = 8
 LEAST_ROWS = 1000
 WIDE_SHARE = 2
+WHOLE_SHARE = 8
 FEWEST_ROWS = 100
 # Products of columns are summed if they take at most this share of the memory limit, or of the default one if that is
 # smaller, which are about 3,000 columns; otherwise principal directions are those of the sample. No kept study.
