@@ -48,7 +48,7 @@ def test_names_that_look_like_numbers_are_not_positions(tmp_path, monkeypatch, c
     assert cli.main(["predict", "run", "new.csv"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "new.csv has no column '3' (columns): it has '4', '5', 'zz'" in captured.err
+    assert "new.csv has no column '3', which the run was fitted to: it has '4', '5', 'zz'" in captured.err
 
 
 def test_more_rows_than_a_csv_file_should_have(made, tmp_path, monkeypatch, capsys):

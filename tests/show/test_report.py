@@ -264,6 +264,17 @@ def test_notebooks_show_a_short_version(flats, text):
     assert "what makes it different" not in with_images
 
 
+def test_print_shows_the_short_version(flats):
+    report = describe(flats, X, columns=["red\x1b[31m", *"bcdef"], n_stability=0)
+    lines = str(report).splitlines()
+    assert lines[1].startswith(report.data["verdict"]["text"])
+    reasons = report.data["verdict"]["reasons"]
+    assert lines[2 : 2 + len(reasons)] == [f"- {each}" for each in reasons]
+    table = [line.split() for line in lines if "%" in line]
+    assert [line[:2] for line in table] == [[str(i), str(n)] for i, n in enumerate(np.bincount(flats.labels_))]
+    assert "\x1b" not in str(report)
+
+
 def test_choices_begin_with_the_answer():
     model = fitted(FLS("auto", max_clusters=3, random_state=0))
     assert describe(model, X, n_stability=0).data["answer"] == model.choice_.answer

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subspaces._core.errors import InputError, MissingFileError, file_errors, memory_errors
-from subspaces.cli.columns import FIRST_COLUMN, column_of, column_word, columns_of
+from subspaces.cli.columns import FIRST_COLUMN, ExactNames, column_of, column_word, columns_of
 from subspaces.cli.console import Console, scale_line
 from subspaces.cli.watched import WatchedRows
 from subspaces.rows import Preparation, RowSource, Table, open_rows, parse_bytes, read_table
@@ -91,11 +91,22 @@ def read(paths: Sequence[str], options: Mapping[str, Any], console: Console) -> 
     given |= {name: columns_of(f"--{name}", options.get(name)) for name in ("columns", "drop")}
     given |= {name: column_of(f"--{name}", options.get(name)) for name in ("truth", "names")}
     given |= {name: tuple(options[name]) if options.get(name) else None for name in ("image_shape", "image_size")}
-    with file_errors(), memory_errors():
+    with file_errors(), memory_errors(), needed_columns(options):
         table = read_table(list(paths), **given, count_from=FIRST_COLUMN)
     for note in table.notes:
         console.remark(note)
     return table
+
+
+@contextlib.contextmanager
+def needed_columns(options: Mapping[str, Any]) -> Iterator[None]:
+    """Say that a run needs a column that is missing, rather than name an option that was not given."""
+    try:
+        yield
+    except InputError as error:
+        if error.parameter != "columns" or not isinstance(options.get("columns"), ExactNames):
+            raise
+        raise InputError(str(error).replace(" (columns)", ", which the run was fitted to", 1)) from error
 
 
 def watched(table: Table, console: Console) -> NDArray[Any] | RowSource:

@@ -67,7 +67,7 @@ SURFACE = {
 class Report:
     """Report on a clustering: its content as `data`, a dict that `json.dumps` accepts, and the HTML page.
 
-    Returned by `describe`. Notebooks show a short version.
+    Returned by `describe`. Notebooks show a short version, and `print` shows it as text.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -109,7 +109,33 @@ class Report:
 
     def _repr_html_(self) -> str:
         """A short version for notebooks: the verdict, and what makes each cluster different."""
-        verdict, images = self.data["verdict"], self.data["summary"]["images"]
+        verdict = self.data["verdict"]
+        return (
+            f"<p><strong>{escape(self.data['title'])}</strong></p>"
+            f"<p>{escape(verdict['text'])} {escape(verdict['meaning'])}</p><ul>{_items(self._reasons())}</ul>"
+            f'{table_html(*self._table())}<p><code>report.save("report.html")</code> writes the whole page.</p>'
+        )
+
+    def __str__(self) -> str:
+        """The same short version as text."""
+        heads, rows = self._table()
+        widths = [max(map(len, column)) for column in list(zip(heads, *rows, strict=True))[:3]]
+        lines = [
+            "  ".join([*(word.rjust(width) for word, width in zip(line, widths, strict=False)), *line[3:]]).rstrip()
+            for line in (heads, *rows)
+        ]
+        verdict = self.data["verdict"]
+        head = (self.data["title"], f"{verdict['text']} {verdict['meaning']}".strip())
+        end = 'report.save("report.html") writes the whole page.'
+        return "\n".join([*head, *(f"- {each}" for each in self._reasons()), "", *lines, "", end])
+
+    def _reasons(self) -> list[str]:
+        verdict = self.data["verdict"]
+        return [*verdict["reasons"], *(f"Try {each}" for each in verdict["advice"]), *self.data["warnings"]]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Heads and lines of the table of clusters."""
+        images = self.data["summary"]["images"]
         words = {each["cluster"]: each.get("words", "") for each in self.data["profiles"]}
         heads = ["cluster", "rows", "share", *([] if images else ["what makes it different"])]
         rows = [
@@ -117,12 +143,7 @@ class Report:
             + ([] if images else [words.get(line["cluster"], "")])
             for line in self.data["clusters"]
         ]
-        reasons = _items([*verdict["reasons"], *(f"Try {each}" for each in verdict["advice"]), *self.data["warnings"]])
-        return (
-            f"<p><strong>{escape(self.data['title'])}</strong></p>"
-            f"<p>{escape(verdict['text'])} {escape(verdict['meaning'])}</p><ul>{reasons}</ul>"
-            f'{table_html(heads, rows)}<p><code>report.save("report.html")</code> writes the whole page.</p>'
-        )
+        return heads, rows
 
 
 def _items(texts: list[str]) -> str:
