@@ -91,9 +91,11 @@ def structure_of(search: FlatSearch, rng: np.random.RandomState) -> Structure:
     kind = BENT
     if is_described(codes[0], one, least):
         kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
-    # Joined and split flats cut blobs in odd ways, of which only the shortest may be better than those found at once.
-    even = [codes[0], *(code for code in search.plain if is_sound(code))]
-    best = most_even(even) if kind == BLOBS else codes[0]
+    best = codes[0]
+    if kind == BLOBS and not search.is_settled:
+        # Joined and split flats cut blobs in odd ways, of which only the shortest may be better than those found at
+        # once.
+        best = most_even([best, *(code for code in search.plain if is_sound(code))])
     share = shortening(codes[0], one.length, least)
     return Structure(kind, best, tuple(codes), others, one, share, search.directions)
 
