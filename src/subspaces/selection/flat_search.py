@@ -26,7 +26,6 @@ from subspaces.selection.limits import (
     MANY_FLATS,
     MORE_FLATS,
     NEAREST_SHARE,
-    SPLIT_FAILURES,
     SPLIT_FLATS,
     SPLIT_ROUNDS,
     START_DIMS,
@@ -185,28 +184,22 @@ def split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomStat
 def split_and_joined(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Code]:
     """Codes of rows (m, c), each shorter than the one before: a flat is split and two are joined.
 
-    A flat with directions that save little may hold rows of several clusters. It ends if that fails twice in a row.
+    A flat with directions that save little may hold rows of several clusters.
     """
     found: list[Code] = []
-    failures, k = 0, len(code.cells)
-    while failures < SPLIT_FAILURES and len(found) < SPLIT_ROUNDS and has_idle_directions(code):
+    while len(found) < SPLIT_ROUNDS and any(cell and cell.basis.shape[1] > cell.dim for cell in code.cells):
+        k = len(code.cells)
         starts = split_starts(code, columns, dim, rng)
         more = [each for each in shortest_codes(code.space, starts, k + 1) if all(each.cells)] if starts else []
         if not more:
             break
         joined = [joined_labels(each, k)[0].labels for each in more]
         best = sound_first(shortest_codes(code.space, joined, k))[0]
-        if is_sound(best) and best.length < code.length:
-            code, failures = best, 0
-            found.append(code)
-        else:
-            failures += 1
+        if not is_sound(best) or best.length >= code.length:
+            break
+        code = best
+        found.append(code)
     return found
-
-
-def has_idle_directions(code: Code) -> bool:
-    """Whether a flat has directions that save little."""
-    return any(cell and cell.basis.shape[1] > cell.dim for cell in code.cells)
 
 
 def sound_first(codes: Sequence[Code]) -> list[Code]:

@@ -40,7 +40,7 @@ MORE_FLATS = 6
 MANY_FLATS = 15
 # Dimensions, candidates per flat and starts of the local flats at which searches begin. From there, steps of K-flats,
 # and the share of the rows of each flat that another search begins with. Flats that are split, rounds of splitting and
-# joining, how many may fail in a row, and further starts if no flat pays for itself.
+# joining, and further starts if no flat pays for itself.
 START_DIMS = (1, 4)
 START_CANDIDATES = 30
 COUNT_STARTS = 2
@@ -48,7 +48,6 @@ KFLATS_STEPS = 30
 NEAREST_SHARE = 0.3
 SPLIT_FLATS = 2
 SPLIT_ROUNDS = 3
-SPLIT_FAILURES = 2
 MORE_STARTS = 10
 
 # Rows of the graph if K flats are found without it, at least, and for each landmark.
