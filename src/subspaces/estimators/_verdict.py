@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces.estimators._models import SubspaceModel
 from subspaces.rows.feed import Feed
+from subspaces.rows.preparation import RowPreparation
 from subspaces.saving import State
 from subspaces.selection.consensus import Consensus
 from subspaces.selection.evidence import agreement_of_trials, evenly_spaced_columns, gather, sizes_of
@@ -29,6 +30,7 @@ class PendingVerdict:
 
     rows: Array  # (m, p), of wide rows evenly spaced columns
     clustered: Array  # (m, q)
+    preparation: RowPreparation | None  # of rows (m, p) for `structure`; None if some columns are not looked at
     labels: Labels  # (m,)
     n_clusters: int
     structure: Structure | None
@@ -47,6 +49,7 @@ class PendingVerdict:
             clustered=self.clustered,
             structure=self.structure,
             sample=np.arange(len(self.rows)),
+            prepare=self.preparation,
             landmarks=self.landmarks,
         )
         return judge(replace(found, **self.of_all), chosen=self.chosen)
@@ -62,9 +65,14 @@ def pending_verdict(
     clustered = replace(model.preparation, unit=False).shaped(plain[sample]) if by_graph else plain[sample]
     columns, scale = evenly_spaced_columns(feed.rows.shape[1]), model.preparation.scale
     rows = feed.rows[np.ix_(sample, columns)]
+    plain_of = None
+    if len(columns) == feed.rows.shape[1]:
+        mean = model.preparation.mean
+        plain_of = replace(model.preparation.plain, mean=mean if scale is None else mean / scale, scale=None)
     return PendingVerdict(
         rows if scale is None else rows / scale[columns],
         clustered,
+        plain_of,
         labels[sample],
         setting.n_clusters,
         found.structure,

@@ -8,9 +8,9 @@ description lengths by flats in nats a row; a crossing is a nearest neighbour in
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
 
 Floats = NDArray[np.floating[Any]]
+Prepare: TypeAlias = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ def gather(
     clustered: Array | None = None,
     structure: Structure | None = None,
     sample: Indices | None = None,
+    prepare: Prepare | None = None,
     graphs: float | None = None,
     landmarks: float | None = None,
     seeds: float | None = None,
@@ -117,7 +119,8 @@ def gather(
     """Evidence about the clusters `labels` (n,), -1 for none, of the rows of `x` (n, p).
 
     `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `structure`, found at the rows
-    `sample` (m,), is that of the fit, if it has any. `graphs`, `landmarks` and `seeds` are fields of `Evidence`.
+    `sample` (m,), is that of the fit, if it has any, and `prepare` prepares rows as those were. `graphs`, `landmarks`
+    and `seeds` are fields of `Evidence`.
     """
     labels = np.asarray(labels)
     most = max(VERDICT_ROWS, VERDICT_ROWS_PER_CLUSTER * n_clusters)
@@ -157,7 +160,9 @@ def gather(
             **flat,
             **_graph_figures(near, own, by_points, n_clusters),
             **crossings,
-            shuffled_gain=_shuffled_gain(_some(x, sample) if full else raw, n_clusters, rng, full=full),
+            shuffled_gain=_shuffled_gain(
+                _some(x, sample) if full else raw, n_clusters, rng, structure if full else None, prepare
+            ),
             **_kmeans_figures(rows, own, raw if known["top_column"] >= TOP_COLUMN else None, n_clusters, rng),
             points=adjusted_rand(by_points[n_clusters], own),
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
@@ -344,27 +349,27 @@ def _shuffled_crossings(raw: Floats, k: int, rng: np.random.RandomState) -> Floa
     return min(drawn, key=lambda each: float(each.mean()))
 
 
-def _shuffled_gain(raw: Floats, k: int, rng: np.random.RandomState, *, full: bool) -> Difference | None:
-    """How much shorter K flats describe rows (n, p) than one does after each column is shuffled, in the draw that gains
-    most.
+def _shuffled_gain(
+    raw: Floats, k: int, rng: np.random.RandomState, structure: Structure | None, prepare: Prepare | None
+) -> Difference | None:
+    """How much shorter K flats describe rows (n, p) than one does after each column is shuffled.
 
-    A `full` search is the one that finds the flats of the rows themselves: rows with independent columns have the same
-    gain as their shuffled columns, up to chance. Otherwise there is one draw, whose search begins at k-means and finds
-    less.
+    With the `structure` of the rows before, the search is a full one and, if it is known how to `prepare` rows for it,
+    begins at its flats, too: rows with independent columns then have the same gain as their shuffled columns, up to
+    chance. Otherwise it begins at k-means only, and finds less.
     """
-    grain, found = value_grain(raw), []
-    for _ in range(VERDICT_SHUFFLES if full else 1):
-        mixed = _leading(_shuffled(raw, rng), k)
-        labels = _kmeans(mixed, k, rng)
-        if full:
-            structure = find_structure(mixed, [labels], k, rng, grain=grain)
-            gain = _difference(structure.one, min(structure.codes, key=lambda code: code.length))
-        else:
-            space = measure(mixed @ code_directions(mixed), affine=True, grain=grain)
-            code, one = shortest_codes(space, [labels, np.zeros(len(labels), np.int32)], k)
-            gain = _difference(one, code)
-        found += [gain] if gain else []
-    return max(found, key=lambda each: each.mean, default=None)
+    mixed, grain = _shuffled(raw, rng), value_grain(raw)
+    if structure is None:
+        mixed = _leading(mixed, k)
+        space = measure(mixed @ code_directions(mixed), affine=True, grain=grain)
+        code, one = shortest_codes(space, [_kmeans(mixed, k, rng), np.zeros(len(mixed), np.int32)], k)
+        return _difference(one, code)
+    mixed = _leading(mixed, k) if prepare is None else prepare(mixed)
+    starts = [_kmeans(mixed, k, rng)]
+    if prepare is not None:
+        starts.append(structure.clusters.labels(mixed))
+    found = find_structure(mixed, starts, k, rng, grain=grain)
+    return _difference(found.one, min(found.codes, key=lambda code: code.length))
 
 
 def _shuffled(raw: Floats, rng: np.random.RandomState) -> Floats:
