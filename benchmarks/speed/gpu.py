@@ -195,7 +195,8 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = " ".join(map(str, arguments.rows))
-    found: dict[str, Any] = {
+    found: dict[str, Any] = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
+    found |= {
         "command": f"python benchmarks/speed/gpu.py --rows {rows} --stream {arguments.stream}",
         "device": torch.cuda.get_device_name(),
         "torch": torch.__version__,
@@ -211,9 +212,8 @@ def main() -> None:
     for part in arguments.parts:
         found[part] = runs[part]()
         print(json.dumps({part: found[part]}), flush=True)
-        store(arguments.out, found, None)
+        store(arguments.out, found, part)
         torch.cuda.empty_cache()
-    store(arguments.out, found)
 
 
 if __name__ == "__main__":
