@@ -238,13 +238,13 @@ def _as_shuffled(e: Evidence) -> Objection | None:
 
 
 def _is_found_twice(e: Evidence) -> bool:
-    """Whether flats and neighbours find the same clusters, described clearly better than those of shuffled columns.
+    """Whether K flats and neighbours find the same clusters, described clearly better than those of shuffled columns.
 
     Few columns keep much of their structure if they are shuffled: then these may have a large share of the gain.
     """
     beyond = _gain_beyond_shuffled(e)
     same = _at_least(e.flats, SAME_AGREEMENT) and _at_least(e.points, SAME_AGREEMENT)
-    return same and beyond is not None and beyond.is_clear
+    return same and _at_least(e.share, FLAT_SHARE) and beyond is not None and beyond.is_clear
 
 
 def _dominant_column(e: Evidence) -> Objection | None:
@@ -261,6 +261,8 @@ def _not_flat(e: Evidence) -> Objection | None:
         return Objection(f"{e.n_clusters} flats do not describe the same clusters.")
     if e.share is None or e.fewer is None:
         return Objection("Whether another number of flats describes the rows better was not tested.")
+    if e.gain is None or not e.gain.is_clear:
+        return Objection(f"{e.n_clusters} flats hardly describe the rows better than one does.")
     if e.share < FLAT_SHARE:
         return Objection(f"{e.n_clusters} flats describe the rows, but another number of flats describes them better.")
     return None

@@ -16,7 +16,7 @@ SHUFFLED_SHARE = 0.5
 # Share of neighbours in another cluster, relative to random clusters, up to which hardly an edge joins clusters.
 NO_CROSSINGS = 0.01
 # Gain of modularity that shows that another number of clusters is better.
-COUNT_GAIN = 0.005
+COUNT_GAIN = 0.004
 # A column, or two leading components of many columns, that dominate distances; agreement below which scaling matters.
 TOP_COLUMN = 0.9
 LEADING_SHARE = 0.6
