@@ -174,6 +174,7 @@ def test_values_of_a_column_have_decimals_or_none(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.filterwarnings("ignore:Other landmarks")
 def test_the_first_lines_say_whether_columns_were_standardised(browser, tmp_path):
     rows, _ = make_subspaces((1, 1), 4, points_per_subspace=30, outliers=0, random_state=0)
     page = browser.new_page()
