@@ -25,8 +25,12 @@ def sample_rows(
     """
     row_bytes = n_columns * itemsize
     left = memory_limit - direction_bytes(n_rows, n_columns)
-    least = min(LEAST_ROWS, left / (_share(whole) * row_bytes))
-    return int(min(most, max(least, room / row_bytes)))
+    largest = left / (_share(whole) * row_bytes)
+    size = max(min(LEAST_ROWS, largest), room / row_bytes)
+    # Rows that are fewer than their columns are reduced to their span, whose directions are as large as the rows.
+    if whole and size < n_columns:
+        size = min(size, largest)
+    return int(min(most, size))
 
 
 def _share(whole: bool) -> int:
