@@ -8,7 +8,8 @@ import pytest
 
 from subspaces import open_rows
 from subspaces.inputs import read_table
-from subspaces.rows.formats.parquet_pages import PageSizes, _Reader
+from subspaces.rows.formats import parquet_footer
+from subspaces.rows.formats.parquet_pages import PageSizes, ThriftReader
 
 
 def varint(number):
@@ -37,7 +38,7 @@ def rewritten(path, column, **changes):
     """A file of two columns, in which the only page of the first has another header."""
     pq.write_table(pa.table({"a": column, "b": np.arange(float(len(column)))}), path, use_dictionary=False)
     content = path.read_bytes()
-    reader = _Reader(content[4:])
+    reader = ThriftReader(content[4:])
     numbers = reader.struct().numbers
     values = {"unpacked": numbers[2], "packed": numbers[3], "count": len(column)} | changes
     path.write_bytes(content[:4] + header(**values, length=reader.at) + content[4 + reader.at :])
@@ -197,3 +198,20 @@ class TestHonest:
             for count in (3, 0, 4):
                 writer.write_table(pa.table({"a": np.arange(float(count))}, schema))
         assert read_table(tmp_path / "x.parquet").n_rows == 7
+
+
+def test_sizes_that_do_not_suit_a_column_are_refused(tmp_path, monkeypatch):
+    """Pyarrow would end the interpreter."""
+    pq.write_table(pa.table({"x": [1.0, None, 3.0], "y": ["a", "b", "c"]}), tmp_path / "rows.parquet")
+    file = pq.ParquetFile(tmp_path / "rows.parquet")
+    parquet_footer.check_levels(tmp_path / "rows.parquet", file.schema)
+    groups = parquet_footer._footer(tmp_path / "rows.parquet")[parquet_footer.GROUPS]
+    chunks = [chunk[parquet_footer.METADATA] for chunk in groups[0][parquet_footer.COLUMNS]]
+    for damage in ({parquet_footer.DEFINITIONS: [1]}, {parquet_footer.TEXT_BYTES: 3}):
+        footer = {parquet_footer.GROUPS: [{parquet_footer.COLUMNS: [{parquet_footer.METADATA: {16: damage}}]}]}
+        monkeypatch.setattr(parquet_footer, "_footer", lambda path, footer=footer: footer)
+        with pytest.raises(ValueError, match="is damaged"):
+            parquet_footer.check_levels(tmp_path / "rows.parquet", file.schema)
+    # Offset of the first page, bytes and number of values, as pyarrow reads them.
+    assert chunks[0][5] == 3
+    assert chunks[0][7] == file.metadata.row_group(0).column(0).total_compressed_size

@@ -16,6 +16,7 @@ from subspaces._core.arrays import Array, Indices
 from subspaces.rows.formats.arrow import TEXT, ArrowTable, as_cells
 from subspaces.rows.formats.base import ARROW_BYTES, OpenOptions
 from subspaces.rows.formats.cells import CELL_BYTES
+from subspaces.rows.formats.parquet_footer import check_levels
 from subspaces.rows.formats.parquet_pages import PageSizes
 from subspaces.rows.memory import BLOCK_SHARE, HELD_SHARE
 from subspaces.rows.reading import UnreadableError, check_file, read_each, reading, require
@@ -183,9 +184,12 @@ def _parquet_file(path: Path, buffer_bytes: int, dictionaries: Sequence[str] = (
     parquet = require("pyarrow.parquet", path)
     with reading(path, "Parquet", *_errors()):
         # Read with small buffers; mapped files and whole row groups read ahead would count as memory.
-        return parquet.ParquetFile(
+        file = parquet.ParquetFile(
             path, metadata=metadata, buffer_size=buffer_bytes, pre_buffer=False, read_dictionary=list(dictionaries)
         )
+        if metadata is None:
+            check_levels(path, file.schema)
+        return file
 
 
 def _errors() -> tuple[type[Exception], ...]:

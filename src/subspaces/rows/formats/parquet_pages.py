@@ -111,7 +111,7 @@ class PageSizes:
         while True:
             file.seek(at)
             content = file.read(size)
-            reader = _Reader(content)
+            reader = ThriftReader(content)
             try:
                 return reader.struct(), reader.at
             except IndexError:
@@ -147,7 +147,7 @@ class Fields:
     parts: dict[int, Fields]
 
 
-class _Reader:
+class ThriftReader:
     """Reads a structure of Thrift, of which numbers of 32 bits and structures are kept."""
 
     def __init__(self, content: bytes) -> None:
