@@ -46,9 +46,15 @@ def is_described(code: Code, one: Code, least: float) -> bool:
     if not is_sound(code) or not is_low_dimensional(code):
         return False
     if one.length <= least:
-        return mean_dim(code) >= 1
+        return has_directions(code)
     is_short = shortening(code, one.length, least) >= FLAT_SHARE
     return is_short and (mean_dim(code) >= 1 or (clearly_longer(one, code) and not _has_cluster_outside(code)))
+
+
+def has_directions(code: Code) -> bool:
+    """Whether flats have directions; each must save nats if there are few columns, of which ellipsoids use most."""
+    few = code.space.rows.shape[1] <= FEW_COLUMNS
+    return (mean_dim(code) if few else mean_directions(code)) >= 1
 
 
 def _has_cluster_outside(code: Code) -> bool:
@@ -67,6 +73,11 @@ def is_sound(code: Code) -> bool:
 def mean_dim(code: Code) -> float:
     """Mean dimension of the clusters."""
     return float(np.mean([cell.dim for cell in code.cells if cell]))
+
+
+def mean_directions(code: Code) -> float:
+    """Mean number of directions of the flats, those that save little included."""
+    return float(np.mean([cell.basis.shape[1] for cell in code.cells if cell]))
 
 
 def shortening(code: Code, one: float, least: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from subspaces._core.arrays import Array, Indices, Labels
 from subspaces.flats.candidates import PUBLISHED_SIZES, LocalFlats
-from subspaces.flats.cells import Space
+from subspaces.flats.cells import Cell, Space
 from subspaces.flats.description import Code, measure, renamed, shortest_codes
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
@@ -176,18 +176,17 @@ def split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomStat
         own = np.flatnonzero(labels == cell)
         if len(own) >= 2 * LEAST_ROWS:
             split = labels.copy()
-            split[own[flat_start(columns[own], dim, 2, rng) == 1]] = k
+            # The directions of the flat are those of the two together.
+            half = (code.cells[cell].basis.shape[1] + 1) // 2
+            split[own[flat_start(columns[own], max(dim, half), 2, rng) == 1]] = k
             found.append(split)
     return found
 
 
 def split_and_joined(code: Code, columns: Array, dim: int, rng: np.random.RandomState) -> list[Code]:
-    """Codes of rows (m, c), each shorter than the one before: a flat is split and two are joined.
-
-    A flat with directions that save little may hold rows of several clusters.
-    """
+    """Codes of rows (m, c), each shorter than the one before: a flat is split and two are joined."""
     found: list[Code] = []
-    while len(found) < SPLIT_ROUNDS and any(cell and cell.basis.shape[1] > cell.dim for cell in code.cells):
+    while len(found) < SPLIT_ROUNDS and any(map(may_be_several, code.cells)):
         k = len(code.cells)
         starts = split_starts(code, columns, dim, rng)
         more = [each for each in shortest_codes(code.space, starts, k + 1) if all(each.cells)] if starts else []
@@ -200,6 +199,11 @@ def split_and_joined(code: Code, columns: Array, dim: int, rng: np.random.Random
         code = best
         found.append(code)
     return found
+
+
+def may_be_several(cell: Cell | None) -> bool:
+    """Whether a flat may hold rows of several clusters: it has directions that save little, or none."""
+    return cell is not None and (cell.dim == 0 or cell.basis.shape[1] > cell.dim)
 
 
 def sound_first(codes: Sequence[Code]) -> list[Code]:

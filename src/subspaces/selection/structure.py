@@ -21,7 +21,7 @@ from subspaces.flats.coded import CodedClusters, coded_clusters
 from subspaces.flats.description import Code, measure, shortest_codes
 from subspaces.rows.preparation import PreparedRows
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.coding import is_described, is_sound, mean_dim, most_even, shortening
+from subspaces.selection.coding import is_described, is_sound, mean_dim, mean_directions, most_even, shortening
 from subspaces.selection.flat_search import (
     FlatSearch,
     flat_start,
@@ -83,14 +83,14 @@ def structure_of(search: FlatSearch, rng: np.random.RandomState) -> Structure:
     least = min(length_of(code) for code in (codes[0], *others.values()) if len(code.cells) >= search.n_clusters)
     if one.length <= least and search.local:
         # No flat pays for itself, but K were asked for. Lengths with the cost of flats would prefer small flats of
-        # outliers, so the rows alone decide which K flats.
-        dim = max(1, int(mean_dim(one)))
+        # outliers, so the rows alone decide which K flats; each has about as many directions as the one.
+        dim = max(1, int(mean_directions(one)))
         starts = [flat_start(search.columns, dim, search.n_clusters, rng) for _ in range(MORE_STARTS)]
         codes += [code for code in shortest_codes(space, starts, search.n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
     if is_described(codes[0], one, least):
-        kind = FLAT if mean_dim(codes[0]) >= 1 else BLOBS
+        kind = FLAT if mean_dim(codes[0]) >= 1 or one.length <= least else BLOBS
     best = codes[0]
     if kind == BLOBS and not search.is_settled:
         # Joined and split flats cut blobs in odd ways, of which only the shortest may be better than those found at
