@@ -34,6 +34,7 @@ SCRIPTS = {
     "study_parts": "study_parts.py",
     "study_graph": "study_graph.py",
     "study_kinds": "study_kinds.py",
+    "study_landmarks": "study_landmarks.py",
     "study_methods": "study_methods.py",
     "study_offsets": "study_offsets.py",
     "study_partition": "study_partition.py",

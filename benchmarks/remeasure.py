@@ -30,6 +30,7 @@ ORDER = (
     "study_bounds",
     "study_flats",
     "study_graph",
+    "study_landmarks",
     "study_partition",
     "study_score",
     "study_units",

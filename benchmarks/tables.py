@@ -266,6 +266,18 @@ def flats() -> list[str]:
     return by_column(results("study_flats"))
 
 
+def landmarks() -> list[str]:
+    """Numbers of landmarks, nearest flats and dimensions, each given."""
+    found = results("study_landmarks")
+    columns = list(dict.fromkeys(variant for row in found.values() for variant in row))
+    lines = ["| given | " + " | ".join(found) + " |", "|---" * (1 + len(found)) + "|"]
+    for variant in columns:
+        cells = [row.get(variant) for row in found.values()]
+        shown = [f"{each['mean']:.3f} ({each['lowest']:.3f})" if each else "–" for each in cells]
+        lines.append(f"| {'nothing' if variant == 'default' else variant} | " + " | ".join(shown) + " |")
+    return lines
+
+
 def defaults() -> list[str]:
     """FLS and the best other method on all kinds of data."""
     lines = [
@@ -616,6 +628,7 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
         outliers,
         confidence,
         search,
+        landmarks,
         partition,
         sigma_rules,
     ],

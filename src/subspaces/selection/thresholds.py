@@ -19,12 +19,13 @@ MANY_COLUMNS = 20
 WHITEN = (0.5, 1.0)
 # Columns are standardised only if one of them has more than this share of the variance. study_units.
 TOP_COLUMN = 0.9
-# Dimensions of landmark flats that are tried, each with a tight and a wide neighbourhood of a d + b rows. study_flats.
+# Dimensions of landmark flats that are tried, each with a tight and a wide neighbourhood of a d + b rows.
+# study_landmarks.
 DIMS = (2, 3, 4, 6, 9)
 NEIGHBORHOODS = ((2, 2), (6, 4))
-# Number of landmarks; with at most half as many rows again, every row is one. No kept study.
+# Number of landmarks; with at most half as many rows again, every row is one. study_landmarks.
 N_LANDMARKS = 2000
-# Nearest flats that describe a row, and how many if every row is a landmark. No kept study.
+# Nearest flats that describe a row, and how many if every row is a landmark. study_landmarks.
 N_NEAREST = 5
 N_NEAREST_ALL = 8
 
