@@ -248,6 +248,13 @@ class TestCoding:
         assert is_described(code, single, enough + 1)
         assert not is_described(code, single, enough - 1)
 
+    def test_flats_that_searches_agree_on_may_have_many_directions(self):
+        X, y = make_subspaces((5, 5), 6, points_per_subspace=100, outliers=0, random_state=0)
+        code, single = code_of(X, y), code_of(X, np.zeros(200, int))
+        assert not is_low_dimensional(code)
+        assert not is_described(code, single, code.length)
+        assert is_described(code, single, code.length, agreed=True)
+
     def test_a_tiny_cluster_is_not_sound(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
         assert is_sound(code_of(X, y))

@@ -36,14 +36,15 @@ def is_low_dimensional(code: Code) -> bool:
     return code.space.rows.shape[1] <= FEW_COLUMNS or spread(code) <= MAX_DIM_SHARE
 
 
-def is_described(code: Code, one: Code, least: float) -> bool:
+def is_described(code: Code, one: Code, least: float, *, agreed: bool = False) -> bool:
     """Whether flats describe the rows: few directions, and most of the shortening that any number of flats reaches.
 
-    `one` is the code of one flat, `least` the length with the best number. If no number is better than one, flats must
-    have directions: there are fewer clusters than asked for, or too few rows to see more. Blobs must be clearly better
-    than one, and larger than the background, which is as round as they are: it may have the rows of a cluster.
+    `one` is the code of one flat, `least` the length with the best number. Flats that two searches `agreed` on may have
+    many directions, because few rows are described in few columns. If no number is better than one, flats must have
+    directions: there are fewer clusters than asked for, or too few rows to see more. Blobs must be clearly better than
+    one, and larger than the background, which is as round as they are: it may have the rows of a cluster.
     """
-    if not is_sound(code) or not is_low_dimensional(code):
+    if not is_sound(code) or not (agreed or is_low_dimensional(code)):
         return False
     if one.length <= least:
         return has_directions(code)

@@ -89,7 +89,7 @@ def structure_of(search: FlatSearch, rng: np.random.RandomState) -> Structure:
         codes += [code for code in shortest_codes(space, starts, search.n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
-    if is_described(codes[0], one, least):
+    if is_described(codes[0], one, least, agreed=search.is_settled):
         kind = FLAT if mean_dim(codes[0]) >= 1 or one.length <= least else BLOBS
     best = codes[0]
     if kind == BLOBS and not search.is_settled:
