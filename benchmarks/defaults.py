@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from default_sets import RELATIVES, DataSet, data_sets, nearest_neighbor_spectral
 from default_table import print_tables
-from measuring import Record, measure, parser
+from measuring import Parts, Record, measure, parser
 from sklearn.metrics import adjusted_rand_score
 
 from subspaces import FLS
@@ -118,6 +118,21 @@ def build(sets: dict[str, DataSet], results: dict[Task, Run]) -> Record:
     return {"results": {name: entry for name, entry in found.items() if entry["runs"]}}
 
 
+def estimator(task: Task) -> str:
+    """The class that a task measures."""
+    return type(RELATIVES[task[2]].make(2, 0)).__name__ if task[2] in RELATIVES else "FLS"
+
+
+def known(record: Record) -> dict[Task, Any]:
+    """The results in what `build` made."""
+    return {
+        (entry["part"], name, method, int(seed)): run
+        for name, entry in record["results"].items()
+        for method, runs in entry["runs"].items()
+        for seed, run in runs.items()
+    }
+
+
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("methods", choices=("fls", "relatives"))
@@ -131,7 +146,7 @@ def main() -> None:
         todo = tasks(sets, options.methods == "relatives")
         warm_up()
         work, made = partial(one_fit, sets), partial(build, sets)
-        measure(options.out, todo, work, made, options, limit=options.limit)
+        measure(options.out, todo, work, made, options, limit=options.limit, parts=Parts(estimator, known))
     if options.methods == "fls":
         relatives = options.out.with_name(f"{options.out.stem}_relatives.json")
         found = json.loads(relatives.read_text())["results"] if relatives.exists() else {}

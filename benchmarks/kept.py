@@ -1,7 +1,8 @@
 """Results that scripts store between runs, with the version of the code that made them.
 
-A result file has `sources`: for each part of it, or for "all", a hash of the files that the script imports, directly or
-not. `older` compares them with the files of today, `benchmarks/remeasure.py` runs what is older again.
+A result file has `sources`: for each part of it, or for "all", a hash of the code that the script uses, directly or
+not. `older` compares them with the code of today, `benchmarks/remeasure.py` runs what is older again. Parts of files
+that scripts in `BY_ESTIMATOR` make are estimators: only code that the estimator or the script itself uses counts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import sklearn
 
 import subspaces
-from subspaces.paper.reproduce.provenance import source_hash
+from subspaces.paper.reproduce.provenance import estimator_source, source_hash
 
 BENCHMARKS = Path(__file__).parent
 ALL = "all"
@@ -52,6 +53,7 @@ SCRIPTS = {
     "gpu": "speed/gpu.py",
 }
 ON_DEVICE = ("ssc_large_cuda", "gpu")
+BY_ESTIMATOR = ("methods.py", "defaults.py")
 
 
 def opened(path: Path, command: str) -> dict[str, Any]:
@@ -73,17 +75,24 @@ def script_source(script: Path) -> str:
     return source_hash([], [script.resolve()])
 
 
+def part_source(script: Path, part: str) -> str:
+    """Hash of the code that a part of the results of a script depends on."""
+    if part != ALL and script.name in BY_ESTIMATOR:
+        return estimator_source(part, (), (script.resolve(),))
+    return script_source(script)
+
+
 def store(path: Path, record: dict[str, Any], part: str | None = ALL, *, indent: int | None = 1) -> None:
     """Write results of the running script; `part` of them, or all, come from the code of today. None: not finished."""
     if part is not None:
         script = Path(str(sys.modules["__main__"].__file__))
-        record.setdefault("sources", {})[part] = script_source(script)
+        record.setdefault("sources", {})[part] = part_source(script, part)
     path.write_text(json.dumps(record, indent=indent) + "\n")
 
 
 def is_fresh(record: dict[str, Any], script: str, part: str = ALL) -> bool:
     """Whether a part of the results, or all, comes from the code of today."""
-    return record.get("sources", {}).get(part) == script_source(BENCHMARKS / script)
+    return record.get("sources", {}).get(part) == part_source(BENCHMARKS / script, part)
 
 
 def older(name: str) -> str | None:
@@ -96,5 +105,5 @@ def older(name: str) -> str | None:
     if not parts:
         return None if is_fresh(record, script) else name
     fresh = sum(is_fresh(record, script, part) for part in parts)
-    total = max(len(parts), len(record.get("results", {})))
+    total = len(parts) if script in BY_ESTIMATOR else max(len(parts), len(record.get("results", {})))
     return None if fresh == total else name if not fresh else f"{name} ({total - fresh} of {total})"

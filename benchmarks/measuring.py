@@ -1,7 +1,8 @@
 """Run the tasks of a script that the code of today has not measured yet, and store their results.
 
 Results of finished tasks are in a file of their own, NAME.begun.json, so that the same command goes on where it was
-interrupted. After the last task, NAME.json is made from all of them: its results are of one version of the code.
+interrupted. After the last task, NAME.json is made from all of them: its results are of one version of the code, or of
+the same code for each of its `Parts`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from kept import ALL, opened, script_source
+from kept import ALL, opened, part_source
 from processes import Failure, add_jobs, finished, outcomes
 
 SECONDS_BETWEEN_WRITES = 5.0
@@ -32,6 +34,14 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return found
 
 
+@dataclass(frozen=True)
+class Parts(Generic[Task]):
+    """The fits of each estimator, which are measured again only if code of this estimator has changed."""
+
+    estimator: Callable[[Task], str]  # that a task measures
+    known: Callable[[Record], dict[Task, Any]]  # the results of tasks in what `build` made
+
+
 def measure(
     path: Path,
     tasks: Iterable[Task],
@@ -40,21 +50,31 @@ def measure(
     options: argparse.Namespace,
     *,
     limit: float | None = None,
+    parts: Parts[Task] | None = None,
 ) -> None:
     """Measure the tasks that are left. After the last one, `build` makes the content of the file from all results.
 
     Tasks are distinct, and begin in their order. With `limit`, the result of a task that fails or takes more seconds is
     a `Failure`; otherwise it ends the script.
     """
-    script = Path(str(sys.modules["__main__"].__file__))
-    source, every = script_source(script), {str(task): task for task in tasks}
+    script, every = Path(str(sys.modules["__main__"].__file__)), {str(task): task for task in tasks}
+    names = {name: parts.estimator(task) if parts else ALL for name, task in every.items()}
+    sources = {part: part_source(script, part) for part in sorted({*names.values()})}
     record = opened(path, f"python benchmarks/{script.name}")
-    if record.get("sources", {}).get(ALL) == source and not options.again:
+    before = {} if options.again else record.get("sources", {})
+    if before == sources:
         print(f"{path.name} is of today's code: nothing to measure")
         return
     unfinished = path.with_suffix(".begun.json")
-    begun = json.loads(unfinished.read_text()) if unfinished.exists() else {}
-    results: Record = begun["results"] if begun.get("source") == source else {}
+    begun = json.loads(unfinished.read_text()) if unfinished.exists() else {"sources": {}, "results": {}}
+    stored = [(before, {str(task): result for task, result in parts.known(record).items()} if parts and before else {})]
+    stored += [(begun["sources"], begun["results"])]
+    results: Record = {
+        name: result
+        for old, found in stored
+        for name, result in found.items()
+        if name in names and old.get(names[name]) == sources[names[name]]
+    }
     left = [task for name, task in every.items() if options.only in name and name not in results]
     run = finished(work, left, jobs=options.jobs) if limit is None else outcomes(work, left, options.jobs, limit)
     start = written = time.monotonic()
@@ -65,14 +85,14 @@ def measure(
         now = time.monotonic()
         if now - written > SECONDS_BETWEEN_WRITES or count == len(left):
             written = now
-            unfinished.write_text(json.dumps({"source": source, "results": results}))
+            unfinished.write_text(json.dumps({"sources": sources, "results": results}))
             print(f"{now - start:.0f} s: {count} of {len(left)} tasks", flush=True)
     if all(name in results for name in every):
         heading = {name: record[name] for name in ("command", "versions")}
         # As it was written to the file, so that an interrupted run makes the same record.
         known = json.loads(json.dumps(results))
         made = build({task: known[name] for name, task in every.items()})
-        path.write_text(compact({**heading, **made, "sources": {ALL: source}}) + "\n")
+        path.write_text(compact({**heading, **made, "sources": sources}) + "\n")
         unfinished.unlink(missing_ok=True)
 
 

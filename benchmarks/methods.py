@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import Record, measure, parser
+from measuring import Parts, Record, measure, parser
 from paper_sets import paper_sets
 
 import subspaces
@@ -97,6 +97,22 @@ def whole_faces(seed: int) -> tuple[Any, Any]:
     return load_yaleb(8, random_state=seed, drop_components=0)
 
 
+def estimator(task: Task) -> str:
+    """The class that a task measures."""
+    model = METHODS[task[1]](2, 0)
+    return model.baseline.title if isinstance(model, Ordinary) else type(model).__name__
+
+
+def known(record: Record) -> dict[Task, Any]:
+    """The results in what `build` made."""
+    return {
+        (name, method, seed): run
+        for name, methods in record["results"].items()
+        for method, cell in methods.items()
+        for seed, run in enumerate(cell["runs"])
+    }
+
+
 def build(results: dict[Task, dict[str, Any]]) -> Record:
     """Mean, lowest and all draws by data set and method."""
     found: Record = {}
@@ -111,7 +127,7 @@ def build(results: dict[Task, dict[str, Any]]) -> Record:
 
 
 def main() -> None:
-    measure(RESULTS, tasks(), one_fit, build, parser(__doc__).parse_args())
+    measure(RESULTS, tasks(), one_fit, build, parser(__doc__).parse_args(), parts=Parts(estimator, known))
 
 
 if __name__ == "__main__":

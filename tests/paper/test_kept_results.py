@@ -16,7 +16,7 @@ def kept(monkeypatch, tmp_path):
     import kept
 
     (tmp_path / "results").mkdir()
-    script = tmp_path / "methods.py"
+    script = tmp_path / "choosing.py"
     script.write_text("x = 1\n")
     monkeypatch.setattr(kept, "BENCHMARKS", tmp_path)
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
@@ -26,38 +26,38 @@ def kept(monkeypatch, tmp_path):
 
 
 def changed(kept):
-    (kept.BENCHMARKS / "methods.py").write_text("x = 2\n")
+    (kept.BENCHMARKS / "choosing.py").write_text("x = 2\n")
     kept.script_source.cache_clear()
     # Files are read once.
     from subspaces.paper.reproduce import provenance
 
-    for cached in (provenance._hash, provenance._tree, provenance._imported, provenance._code):
+    for cached in (provenance._hash, provenance._lazy, provenance._source):
         cached.cache_clear()
 
 
 def test_whole_files(kept):
-    path = kept.BENCHMARKS / "results" / "methods.json"
-    assert kept.older("methods") == "methods (not measured)"
+    path = kept.BENCHMARKS / "results" / "choosing.json"
+    assert kept.older("choosing") == "choosing (not measured)"
     kept.store(path, {"results": {"a": {}}}, None)
-    assert kept.older("methods") == "methods"
+    assert kept.older("choosing") == "choosing"
     kept.store(path, {"results": {"a": {}}})
-    assert kept.older("methods") is None
+    assert kept.older("choosing") is None
     changed(kept)
-    assert kept.older("methods") == "methods"
+    assert kept.older("choosing") == "choosing"
 
 
 def test_parts(kept):
-    path = kept.BENCHMARKS / "results" / "methods.json"
+    path = kept.BENCHMARKS / "results" / "choosing.json"
     record = {"results": {"a": {}, "b": {}}}
     kept.store(path, record, "a")
-    assert kept.older("methods") == "methods (1 of 2)"
+    assert kept.older("choosing") == "choosing (1 of 2)"
     changed(kept)
-    assert kept.older("methods") == "methods"
+    assert kept.older("choosing") == "choosing"
     kept.store(path, record, "b")
-    assert kept.older("methods") == "methods (1 of 2)"
+    assert kept.older("choosing") == "choosing (1 of 2)"
     record = json.loads(path.read_text())
-    assert kept.is_fresh(record, "methods.py", "b")
-    assert not kept.is_fresh(record, "methods.py", "a")
+    assert kept.is_fresh(record, "choosing.py", "b")
+    assert not kept.is_fresh(record, "choosing.py", "a")
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def squares(results):
 
 
 def test_an_interrupted_script_goes_on(kept, measuring):
-    path = kept.BENCHMARKS / "results" / "methods.json"
+    path = kept.BENCHMARKS / "results" / "choosing.json"
     options = measuring.parser("").parse_args(["--jobs", "2"])
     begun = path.with_suffix(".begun.json")
 
@@ -85,25 +85,46 @@ def test_an_interrupted_script_goes_on(kept, measuring):
     with pytest.raises(RuntimeError, match="3: ValueError"):
         measuring.measure(path, [1, 2, 3, 4], fails_once, squares, measuring.parser("").parse_args(["--jobs", "1"]))
     assert not path.exists()
-    begun.write_text(json.dumps({"source": kept.script_source(kept.BENCHMARKS / "methods.py"), "results": {"1": -1}}))
+    begun.write_text(
+        json.dumps({"sources": {"all": kept.script_source(kept.BENCHMARKS / "choosing.py")}, "results": {"1": -1}})
+    )
     # What is kept is not measured again.
     measuring.measure(path, [1, 2, 3, 4], lambda task: task**2, squares, options)
     assert json.loads(path.read_text())["results"] == {"1": -1, "2": 4, "3": 9, "4": 16}
-    assert kept.older("methods") is None
+    assert kept.older("choosing") is None
     assert not begun.exists()
     changed(kept)
-    assert kept.older("methods") == "methods"
-    begun.write_text(json.dumps({"source": "of earlier code", "results": {"1": -1}}))
+    assert kept.older("choosing") == "choosing"
+    begun.write_text(json.dumps({"sources": {"all": "of earlier code"}, "results": {"1": -1}}))
     measuring.measure(path, [1, 2, 3, 4], lambda task: task**2, squares, options)
     assert json.loads(path.read_text())["results"]["1"] == 1
 
 
 def test_some_tasks_leave_the_file_as_it_is(kept, measuring):
-    path = kept.BENCHMARKS / "results" / "methods.json"
+    path = kept.BENCHMARKS / "results" / "choosing.json"
     options = measuring.parser("").parse_args(["--jobs", "1", "--only", "2"])
     measuring.measure(path, [1, 2], lambda task: task**2, squares, options)
     assert not path.exists()
     assert json.loads(path.with_suffix(".begun.json").read_text())["results"] == {"2": 4}
+
+
+def test_parts_of_estimators(kept, measuring, monkeypatch):
+    script = kept.BENCHMARKS / "methods.py"
+    script.write_text("from subspaces import KFlats, SSC\n\nMETHODS = [KFlats, SSC]\n")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
+    path = kept.BENCHMARKS / "results" / "methods.json"
+    options = measuring.parser("").parse_args(["--jobs", "1"])
+    parts = measuring.Parts(lambda task: task, lambda record: record["results"])
+    tasks = ["KFlats", "SSC"]
+    measuring.measure(path, tasks, lambda task: 1, squares, options, parts=parts)
+    assert kept.older("methods") is None
+    record = json.loads(path.read_text())
+    record["sources"]["SSC"] = "of earlier code"
+    path.write_text(json.dumps(record))
+    assert kept.older("methods") == "methods (1 of 2)"
+    measuring.measure(path, tasks, lambda task: 2, squares, options, parts=parts)
+    assert json.loads(path.read_text())["results"] == {"KFlats": 1, "SSC": 2}
+    assert kept.older("methods") is None
 
 
 def test_processes(measuring):

@@ -1,7 +1,7 @@
-"""Which version of the code a stored result comes from: a hash of the source files that it depends on.
+"""Which version of the code a stored result comes from: a hash of the definitions that it depends on.
 
-The files are found by following imports, without running anything. Comments, docstrings and blank lines do not count,
-nor do rooms that cannot change a number.
+Functions, classes and constants are found by following the names that each of them uses, without running anything.
+Comments, docstrings, blank lines and annotations do not count, nor do rooms that cannot change a number.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import io
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,43 +28,80 @@ WITHOUT_EFFECT = (
     "subspaces.estimators._parts",
     "subspaces.estimators._states",
     "subspaces.paper.reproduce.provenance",
+    "subspaces.selection.record_plot",
+    "subspaces.selection.record_text",
+    "subspaces.selection.record_words",
 )
+ESTIMATORS = "subspaces.estimators"
+# Scripts run in processes and store results with these modules; how does not change them.
+STORING = ("kept", "measuring", "processes")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement at the top of a file, such as the definition of a function."""
+
+    text: str
+    used: frozenset[tuple[str, str]]  # names, each with the attribute that is used of it, "" for the object itself
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a file defines and imports."""
+
+    statements: tuple[Statement, ...]
+    defined: dict[str, list[int]]  # statements that define a name; those that define none are at ""
+    imported: dict[str, set[tuple[str, str]]]  # modules and their names, "" for the module itself
+
+
+# A statement: the file and its number there.
+Place = tuple[Path, int]
 
 
 def source_hash(modules: Sequence[str], scripts: Sequence[Path] = ()) -> str:
     """Hash of the code that modules of the package, and scripts outside of it, depend on."""
-    return _hash(tuple(sorted(modules)), tuple(sorted(scripts)))
+    return _hash(tuple(modules), tuple(scripts), None)
 
 
-@lru_cache(maxsize=64)
-def _hash(modules: tuple[str, ...], scripts: tuple[Path, ...]) -> str:
+def estimator_source(name: str, modules: Sequence[str] = (), scripts: Sequence[Path] = ()) -> str:
+    """Hash of the code of an estimator such as "FLS" or "FLS.paper", and of further modules and scripts; of those alone
+    if it is not of this package. Other estimators that scripts use do not count."""
+    return _hash(tuple(modules), tuple(scripts), name.split(".")[0])
+
+
+@lru_cache(maxsize=256)
+def _hash(modules: tuple[str, ...], scripts: tuple[Path, ...], estimator: str | None) -> str:
+    if estimator is None:
+        places = reached(modules, scripts)
+    else:
+        places = reached(modules, scripts, without=ESTIMATORS) | reached((), names=[estimator])
     total = hashlib.sha256()
-    for path in sorted(_closure(modules, scripts), key=_name):
-        total.update(f"{_name(path)}\n{_code(path)}\n".encode())
+    for path, number in sorted(places, key=lambda place: (_name(place[0]), place[1])):
+        total.update(f"{_name(path)}\n{_source(path).statements[number].text}\n".encode())
     return total.hexdigest()[:12]
 
 
-def estimator_source(name: str, modules: Sequence[str] = ()) -> str:
-    """Hash of the code of an estimator such as "FLS" or "FLS.paper", and of further modules; of those alone if it is
-    not of this package."""
-    home = _home(PACKAGE, name.split(".")[0])
-    return source_hash([*modules, *([] if home is None else [home])])
+def reached(
+    modules: Iterable[str], scripts: Iterable[Path] = (), names: Iterable[str] = (), *, without: str | None = None
+) -> set[Place]:
+    """All statements that modules, scripts and public names of the package depend on, but those of a room `without`."""
+    room = _path(without) if without else None
+    left_out = room.parent if room else None
+    files = [path for path in map(_path, modules) if path is not None] + list(scripts)
+    waiting = [place for path in files for place in _whole(path)]
+    public = _homes(ROOT / "__init__.py")
+    waiting += [place for name in names if name in public for place in _places(PACKAGE, name)]
+    found: set[Place] = set()
+    while waiting:
+        place = waiting.pop()
+        if place not in found and place[0].parent != left_out:
+            found.add(place)
+            waiting += [each for each in _needed(place) if each not in found]
+    return found
 
 
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
-
-
-def _closure(modules: Iterable[str], scripts: Iterable[Path]) -> set[Path]:
-    """All files that are imported, directly or not."""
-    waiting = [path for path in map(_path, modules) if path is not None] + list(scripts)
-    found: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting += [each for each in _imported(path) if each not in found]
-    return found
 
 
 def _path(module: str) -> Path | None:
@@ -78,83 +116,156 @@ def _path(module: str) -> Path | None:
     return None
 
 
-@lru_cache(maxsize=1024)
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def _whole(path: Path) -> list[Place]:
+    return [(path, number) for number in range(len(_source(path).statements))]
 
 
-@lru_cache(maxsize=1024)
-def _imported(path: Path) -> tuple[Path, ...]:
-    """Files that one file imports, anywhere but for types alone."""
-    return tuple(_each_imported(path))
+def _needed(place: Place) -> Iterator[Place]:
+    """The statements whose names one statement uses, and those of its file that define none."""
+    path, number = place
+    source = _source(path)
+    yield from ((path, other) for other in source.defined.get("", ()))
+    for name, attribute in source.statements[number].used:
+        yield from ((path, other) for other in source.defined.get(name, ()))
+        for module, original in source.imported.get(name, ()):
+            whole = f"{module}.{original}" if original else module
+            file = _beside(path, whole) or _path(whole)
+            if file is None:
+                yield from _places(module, original, path)
+            elif not attribute:
+                yield from _whole(file)
+            else:
+                yield from _places(whole, attribute, path)
 
 
-def _each_imported(path: Path) -> Iterator[Path]:
-    package_name = _is_imported_whole(path)
-    for node in _nodes(_tree(path)):
-        found: list[str | None] = []
-        if isinstance(node, ast.Import):
-            found = [each.name for each in node.names if each.name != PACKAGE]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            beside = path.parent / f"{node.module}.py"
-            if node.module != "kept" and beside.exists() and not path.is_relative_to(ROOT):
-                yield beside
-            found = [_home(node.module, each.name) for each in node.names]
-        elif package_name and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found = [_home(PACKAGE, node.attr)] if node.value.id == PACKAGE else []
-        for name in found:
-            own = _path(name) if name else None
-            if own is not None:
-                yield own
+def _places(module: str, name: str, beside: Path | None = None) -> list[Place]:
+    """The statements that define a name of a module; all of the module if it is not known which."""
+    path = (_beside(beside, module) if beside else None) or _path(module)
+    if path is None:
+        return []
+    source = _source(path)
+    home = _homes(path).get(name)
+    if home:
+        return _places(f"{PACKAGE}.{home}", name)
+    if name in source.defined:
+        return [(path, number) for number in source.defined[name]]
+    inner = _path(f"{module}.{name}")
+    if inner is not None:
+        return _whole(inner)
+    targets = source.imported.get(name)
+    if targets:
+        return [place for target in targets for place in _places(*target, path)]
+    everything = [module for module, each in source.imported.get("*", ()) if each == "*"]
+    return [place for each in everything for place in _places(each, name, path)] or (
+        [] if targets is not None else _whole(path)
+    )
 
 
-def _is_imported_whole(path: Path) -> bool:
-    """Whether the file has `import subspaces`."""
-    imports = (node for node in _nodes(_tree(path)) if isinstance(node, ast.Import))
-    return any(each.name == PACKAGE for node in imports for each in node.names)
-
-
-def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those under `if TYPE_CHECKING`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from _nodes(node)
-
-
-def _home(module: str, name: str) -> str | None:
-    """The module that defines what `from module import name` imports; None if it is not of this package."""
-    if module.split(".")[0] != PACKAGE:
+def _beside(path: Path, module: str) -> Path | None:
+    """The file of a module that is not of the package, but beside a script or its folder."""
+    if path.is_relative_to(ROOT) or module in STORING:
         return None
-    if _path(f"{module}.{name}") is not None:
-        return f"{module}.{name}"
-    path = _path(module)
-    if path is None or path.name != "__init__.py":
-        return module
-    for node in _tree(path).body:
+    found = (folder / f"{module}.py" for folder in path.parents[:2])
+    return next((file for file in found if file.exists()), None)
+
+
+def _homes(path: Path) -> dict[str, str]:
+    """Modules of the names that a package imports when they are used."""
+    return _lazy(path) if path.name == "__init__.py" else {}
+
+
+@lru_cache(maxsize=1024)
+def _lazy(path: Path) -> dict[str, str]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and any(
             isinstance(each, ast.Name) and each.id == "_HOMES" for each in node.targets
         ):
-            homes = ast.literal_eval(node.value)
-            if name in homes:
-                return f"{PACKAGE}.{homes[name]}"
-        if isinstance(node, ast.ImportFrom) and node.module and any(each.name in (name, "*") for each in node.names):
-            return _home(node.module, name)
-    return module
+            homes: dict[str, str] = ast.literal_eval(node.value)
+            return homes
+    return {}
 
 
 @lru_cache(maxsize=1024)
-def _code(path: Path) -> str:
-    """The text of a file without comments, docstrings and blank lines."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines) + "\n").readline):
+def _source(path: Path) -> Source:
+    """The statements of a file, without docstring, imports and what is for types alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    lines = _code(path, tree)
+    statements: list[Statement] = []
+    defined: dict[str, list[int]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom) or _is_for_types(node):
+            continue
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        text = "\n".join(line for line in lines[first - 1 : node.end_lineno] if line)
+        if text:
+            for name in set(_bound(node)) or {""}:
+                defined.setdefault(name, []).append(len(statements))
+            statements.append(Statement(text, frozenset(_used(node))))
+    return Source(tuple(statements), defined, _imports(tree))
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that a statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from _bound(child)
+
+
+def _used(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The names that a statement uses, each with its attribute; names in annotations are not used."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        yield node.value.id, node.attr
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield node.id, ""
+    for field, value in ast.iter_fields(node):
+        if field not in ("annotation", "returns"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and not _is_for_types(child):
+                    yield from _used(child)
+
+
+def _imports(tree: ast.Module) -> dict[str, set[tuple[str, str]]]:
+    """The names that a file imports anywhere, but for types alone."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for node in _nodes(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                # `import a.b` defines a.
+                name = each.asname or each.name.split(".")[0]
+                found.setdefault(name, set()).add((each.name if each.asname else name, ""))
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                found.setdefault(each.asname or each.name, set()).add((node.module, each.name))
+    return found
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if not _is_for_types(node):
+            yield node
+            yield from _nodes(node)
+
+
+def _code(path: Path, tree: ast.Module) -> list[str]:
+    """The lines of a file without comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(_tree(path)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             first = node.body[0]
             for row in range(first.lineno - 1, first.end_lineno or first.lineno):
                 lines[row] = ""
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    return [line.rstrip() for line in lines]
