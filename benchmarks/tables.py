@@ -553,9 +553,6 @@ def which() -> list[str]:
         found = [figures(name, method)[0] for name in GROUPS[group]]  # type: ignore[index]
         return f"{sum(found) / len(found):.3f}"
 
-    def robust(curve: str, method: str) -> str:
-        return f"{draw_mean(paper_results('robustness')['cells'][curve][method]):.3f}"
-
     beyond = paper_results("beyond")["cells"]["MNIST, all images"]
     flat, digits = list(GROUPS)[:2]
     large = large_ssc()["mnist 0123456789"]["admm"]
@@ -573,10 +570,6 @@ def which() -> list[str]:
         ("every cluster is flat, and you want the flats", "`LBF`, `KFlats`", "linear"): (
             f"{flat}: LBF {mean(flat, 'LBF')}, FLS {mean(flat, 'FLS')}; {digits}, which are curved: LBF "
             f"{mean(digits, 'LBF')}, FLS {mean(digits, 'FLS')}"
-        ),
-        ("subspaces are flat and less than 15 degrees apart", "`LBF`", "linear"): (
-            f"10 degrees: LBF {robust('angle 10', 'lbf')}, FLS {robust('angle 10', 'fls')}; 15 degrees: LBF "
-            f"{robust('angle 15', 'lbf')}, FLS {robust('angle 15', 'fls')}"
         ),
         ("there are at most some thousand rows, and you want the graph of self-expression", "`SSC`", "n²"): (
             f"faces: SSC {reached('yale 8', 'SSC')}, FLS {reached('yale 8', 'FLS')}; MNIST, 60,000 rows on a GPU: "
