@@ -24,7 +24,6 @@ from draws import draws, part_of
 from known_data import load
 from measuring import Record, measure, parser
 
-import subspaces.estimators.fls as fls
 from subspaces import FLS
 from subspaces.metrics import clustering_accuracy
 from subspaces.selection import choosing, coding, consensus, flat_search, partition, search, structure, units
@@ -37,11 +36,6 @@ SLOW = ("unequal mnist", "faces 38", "unequal", "mnist", "gauss50")
 Task = tuple[str, str, str, int]  # rule that is left out, source, data set, seed
 
 
-def _centre_always() -> None:
-    choosing_prepare = fls.prepare
-    fls.prepare = lambda x, options, moments=None: choosing_prepare(x, replace(options, center=True), moments)
-
-
 def _points_in_few_columns() -> None:
     whole = choosing.flat_settings
 
@@ -50,10 +44,6 @@ def _points_in_few_columns() -> None:
         return [each for each in found if each.dim] or found
 
     choosing.flat_settings = settings
-
-
-def _largest_modularity() -> None:
-    search.best_trial = lambda trials, groups, sampled: max(trials, key=search._modularity).setting
 
 
 def _kinds_without_errors() -> None:
@@ -130,35 +120,8 @@ def _shortest_blobs() -> None:
     structure.most_even = lambda codes: codes[0]
 
 
-def _best_cut() -> None:
-    partition._as_good = lambda candidate, best, psi, spectrum: candidate.modularity >= best.modularity
-
-
-def _pieces_alike() -> None:
-    partition.EQUAL = -1.0
-
-
-def _margin_alone() -> None:
-    partition._agreement = lambda partitions, psi, spectrum: 1.0 if len(partitions) != 2 else 0.0
-    whole = partition._is_separated
-    partition._is_separated = lambda density, balanced, psi, spectrum: whole(density, balanced, psi, spectrum)
-
-
-def _parts_may_differ() -> None:
-    whole = partition._agreement
-
-    def agreement(partitions: Any, psi: Any, spectrum: Any) -> float:
-        return whole(partitions, psi, spectrum) if len(partitions) == 2 else 1.0
-
-    partition._agreement = agreement
-
-
 def _no_margin_cut() -> None:
     partition._is_separated = lambda density, balanced, psi, spectrum: False
-
-
-def _no_sizes_in_doubt() -> None:
-    consensus.is_doubtful = lambda clustering: False
 
 
 def _no_low_agreement() -> None:
@@ -168,12 +131,6 @@ def _no_low_agreement() -> None:
         return replace(whole(*arguments, **options), overall=1.0)
 
     consensus.half_confidence = halves
-
-
-def _one_split() -> None:
-    import subspaces.selection.confidence as confidence
-
-    confidence.MAX_SPLITS = 1
 
 
 def _no_grain() -> None:
@@ -197,11 +154,9 @@ def _units_by_length() -> None:
 
 RULES: dict[str, Callable[[], None]] = {
     DEFAULT: lambda: None,
-    "1 centre: always": _centre_always,
     "2 units: without the share of one column": _units_by_length,
     "5 kind: no points beyond few columns": _points_in_few_columns,
     "5 kind: without standard errors": _kinds_without_errors,
-    "6 dimension: the largest modularity": _largest_modularity,
     "6 dimension: three of five": _few_dimensions,
     "6 neighbourhood: tight ones": _tight_neighborhoods,
     "7 all flats count": _all_flats,
@@ -218,14 +173,8 @@ RULES: dict[str, Callable[[], None]] = {
     "8 blobs: smaller than the background": _blobs_beside_background,
     "8 blobs: the shortest": _shortest_blobs,
     "8 no step of values": _no_grain,
-    "9 cut: the largest modularity": _best_cut,
-    "9 cut: pieces are not counted": _pieces_alike,
-    "10 separation: margin alone": _margin_alone,
-    "10 separation: parts may differ": _parts_may_differ,
     "10 separation: never with one set": _no_margin_cut,
-    "11 further sets: not if sizes are in doubt": _no_sizes_in_doubt,
     "11 further sets: not if halves disagree": _no_low_agreement,
-    "11 further sets: one split": _one_split,
 }
 
 

@@ -72,9 +72,8 @@ class FLS(JudgedMixin, ShareClusterer):
         Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
         both and points on a sample, and takes linear flats unless the modularity of another kind is clearly larger.
         Points are affine.
-    center : bool or "auto", default="auto"
-        Whether the mean is subtracted from the rows. "auto" does so if it is farther from the origin than chance
-        explains.
+    center : bool, default=True
+        Whether the mean is subtracted from the rows.
     normalize : bool or "auto", default="auto"
         Whether rows are scaled to unit norm. "auto" does so for linear flats, which do not depend on the length of a
         row, and not for affine ones, which do.
@@ -204,7 +203,7 @@ class FLS(JudgedMixin, ShareClusterer):
         landmarks: str | ArrayLike = "kmeans",
         neighborhood: int | Beta2 | str = "auto",
         affine: bool | str = "auto",
-        center: bool | str = "auto",
+        center: bool = True,
         normalize: bool | str = "auto",
         standardise: bool | str = "auto",
         whiten: float | str = "auto",
@@ -321,7 +320,7 @@ class FLS(JudgedMixin, ShareClusterer):
     def _row_options(self, feed: Feed | None = None) -> RowOptions:
         """How rows are centred, scaled and projected; without a feed, whether they are scaled is not decided."""
         dim: int | None = unless_auto(self.subspace_dim)
-        options = RowOptions.for_dimension(dim, center=self.center, max_columns=self.max_columns)
+        options = RowOptions.for_dimension(dim, center=bool(self.center), max_columns=self.max_columns)
         if is_auto(self.standardise):
             return replace(options, standardise=feed is not None and has_own_units(feed.rows, feed.moments))
         return replace(options, standardise=bool(self.standardise))
@@ -395,7 +394,7 @@ class FLS(JudgedMixin, ShareClusterer):
     def _check_parameters(self, x: Array) -> None:
         """Raise if the parameters do not suit rows of the shape and dtype of `x`."""
         check_share("detect_outliers", self.detect_outliers)
-        check_option("center", self.center, (True, False, "auto"))
+        check_option("center", self.center, (True, False))
         check_option("standardise", self.standardise, (True, False, "auto"))
         if not is_auto(self.max_columns) and self.max_columns is not None:
             check_integer("max_columns", self.max_columns, low=2, hint='give a number, "auto", or None for no limit')

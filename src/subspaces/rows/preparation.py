@@ -11,10 +11,10 @@ from subspaces._core.arrays import Array, Labels, fixed, is_host, unit_rows
 from subspaces._core.blocks import row_blocks
 from subspaces._core.numbering import numbered
 from subspaces._core.pca import WIDE_BYTES, n_used_directions, principal_directions, scatter
-from subspaces._core.validation import is_auto, unless_auto
+from subspaces._core.validation import is_auto
 from subspaces.flats.flats import Flats
 from subspaces.rows.moments import Moments
-from subspaces.rows.thresholds import FAR_OFFSET, GRAIN_QUANTILE, GRAIN_SHAPE, LEAST_SPREAD, MAX_COLUMNS
+from subspaces.rows.thresholds import GRAIN_QUANTILE, GRAIN_SHAPE, LEAST_SPREAD, MAX_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +77,19 @@ class RowPreparation:
 class RowOptions:
     """How rows are centred and projected."""
 
-    center: bool | None = None  # None centres if the mean is farther from the origin than chance explains
+    center: bool = True
     max_columns: int | None = MAX_COLUMNS  # None projects only rows that are fewer than their columns
     min_columns: int = 2
     standardise: bool = False  # whether columns are divided by their standard deviations
 
     @classmethod
     def for_dimension(
-        cls, dim: int | None, *, center: bool | str = "auto", max_columns: int | str | None = "auto"
+        cls, dim: int | None, *, center: bool = True, max_columns: int | str | None = "auto"
     ) -> RowOptions:
         """Options for flats of a given dimension; None if it is still to be chosen."""
         if is_auto(max_columns):
             max_columns = max(MAX_COLUMNS, 2 * (dim or 0))
-        return cls(unless_auto(center), max_columns, 1 + (dim or 1))  # type: ignore[arg-type]
+        return cls(center, max_columns, 1 + (dim or 1))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,21 +108,19 @@ class PreparedRows:
 
 def prepare(x: Array, options: RowOptions, moments: Moments | None = None) -> PreparedRows:
     """Rows of `x` (n, p) centred and projected; if `x` is a sample, `moments` are those of all rows."""
-    offset = mean_offset(x, moments)
-    center = offset > FAR_OFFSET if options.center is None else options.center
     max_columns = options.max_columns
     if max_columns is None and len(x) < x.shape[1]:
         max_columns = max(len(x), options.min_columns)
     preparation = prepare_rows(
         x,
-        center=center,
+        center=options.center,
         unit=False,
         max_columns=max_columns,
         min_columns=options.min_columns,
         moments=moments,
         scale=column_scales(x, moments) if options.standardise else None,
     )
-    return PreparedRows(preparation(x), preparation, bool(center), value_grain(x, preparation.scale))
+    return PreparedRows(preparation(x), preparation, options.center, value_grain(x, preparation.scale))
 
 
 def value_grain(x: Array, scale: Array | None = None) -> float:
@@ -202,19 +200,14 @@ def prepared_columns(n_rows: int, n_columns: int, max_columns: int | None = MAX_
     return min(max_columns, max(2, n_rows))
 
 
-def mean_offset(x: Array, moments: Moments | None = None) -> float:
-    """Distance of the mean of the rows of `x` (n, p), or of those with these `moments`, from the origin, in standard
-    errors.
+def mean_offset(x: Array) -> float:
+    """Distance of the mean of the rows of `x` (n, p) from the origin, in standard errors.
 
-    Rows drawn from subspaces through the origin give about one, and centring would only blur them. Much more is an
-    offset of the measurement. Nearly zero means that the rows were centred before.
+    Rows drawn from subspaces through the origin give about one. Much more is an offset of the measurement. Nearly zero
+    means that the rows were centred before.
     """
-    n = len(x) if moments is None else moments.n_rows
-    mean = column_means(x, moments).astype(np.float64)
-    if moments is None:
-        spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(n, 8 * x.shape[1])) / n
-    else:
-        spread = float(moments.spread.sum()) / n
+    n, mean = len(x), column_means(x).astype(np.float64)
+    spread = sum(np.square(x[rows] - mean).sum() for rows in row_blocks(n, 8 * x.shape[1])) / n
     offset = float(np.linalg.norm(mean))
     return offset / float(np.sqrt(spread / n)) if spread > 0 else (np.inf if offset > 0 else 0.0)
 

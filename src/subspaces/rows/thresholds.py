@@ -3,7 +3,7 @@
 # --- Preparation inside an estimator (preparation.py) ---
 # Rows of more columns are projected on their leading principal directions. No kept study.
 MAX_COLUMNS = 80
-# A mean farther from the origin than this many standard errors is an offset of the measurement and is removed. No kept
+# For `SSC`, a mean farther from the origin than this many standard errors is an offset of the measurement. No kept
 # study.
 FAR_OFFSET = 4.0
 # Whitening stretches directions as if their standard deviation were at least this share of the largest. No kept study.

@@ -20,10 +20,9 @@ from subspaces._core.callers import warn_caller
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.limits import MAX_SPLITS, OPINION_ROWS, OPINION_STARTS
+from subspaces.selection.limits import OPINION_ROWS, OPINION_STARTS
 from subspaces.selection.partition import choose_partition
 from subspaces.selection.structure import refit
-from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import COIN_TOSS
 from subspaces.selection.voting import matched, matching, named_opinion, opinion
 from subspaces.spectral.iterated import sparse_spectrum
@@ -59,13 +58,8 @@ def flat_confidence(draw: Clustering, rows: Array, sample: Indices, rng: np.rand
 def half_confidence(draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> Confidence:
     """How far halves of the landmarks of a clustering agree with it; options as in `half_opinions`."""
     together = named_opinion(draw, draw.labels, n_clusters)
-    opinions: list[Array] = []
-    for _ in range(MAX_SPLITS):
-        opinions += half_opinions(draw, n_clusters, kind=kind, rng=rng)
-        found = confidence(draw.labels, opinions, draw.inliers, together=together)
-        if found.overall >= SURE_AGREEMENT:
-            break
-    return found
+    opinions = half_opinions(draw, n_clusters, kind=kind, rng=rng)
+    return confidence(draw.labels, opinions, draw.inliers, together=together)
 
 
 def half_opinions(draw: Clustering, n_clusters: int, *, kind: str, rng: np.random.RandomState) -> list[Array]:

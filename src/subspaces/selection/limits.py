@@ -21,15 +21,12 @@ FINAL_ROUNDS = 20
 # Starts of k-means: in all, and per number of eigenvectors if candidates are refined afterwards.
 N_STARTS = 10
 N_STARTS_EACH = 2
-# Eigenvalues this near to one count as one: the graph is in separate pieces. Rounding.
-EQUAL = 1e-5
 
 # --- Other landmarks (consensus.py, joint.py, confidence.py) ---
-# Further landmark sets if the first is unsure; how often parts are made in each way if sets are joined; splits of
-# landmarks in halves; rows and starts for each half.
+# Further landmark sets if the first is unsure; how often parts are made in each way if sets are joined; rows and starts
+# for each half of the landmarks.
 UNSURE_DRAWS = 4
 JOINT_DRAWS = 6
-MAX_SPLITS = 2
 OPINION_ROWS = 5000
 OPINION_STARTS = 2
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, groupby
+from itertools import chain, groupby
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -18,7 +18,7 @@ from subspaces._core.arrays import Array, Indices, Labels, unit_rows
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.comparison import clearly_positive
-from subspaces.selection.limits import EQUAL, FINAL_ROUNDS, N_FINALISTS
+from subspaces.selection.limits import FINAL_ROUNDS, N_FINALISTS
 from subspaces.selection.thresholds import LEAST_ROWS, SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.spectral.joins import (
     PartGraph,
@@ -28,7 +28,7 @@ from subspaces.spectral.joins import (
     separation,
 )
 from subspaces.spectral.kmeans import kmeans
-from subspaces.spectral.modularity import cluster_shares, modularity, modularity_terms
+from subspaces.spectral.modularity import cluster_shares, modularity
 from subspaces.spectral.partition import (
     Partition,
     assign,
@@ -113,10 +113,7 @@ def choose_partition(
         balanced = _best_polished(candidates, psi[inliers], spectrum)
     else:
         candidates = _measured(candidates, np.concatenate([labels for _, labels in runs]), sample)
-        # A graph in more pieces than clusters has as many eigenvalues of one; its first vectors are arbitrary.
-        in_pieces = (spectrum.eigenvalues > 1 - EQUAL).sum() >= n_clusters
-        best = max(candidates, key=rounded_modularity)
-        balanced = best if in_pieces else _fewest_vectors(candidates, sample, spectrum)
+        balanced = max(candidates, key=rounded_modularity)
     if kind == "balanced" or n_clusters == 1:
         return PartitionChoice(balanced, balanced, balanced, candidates)
     strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
@@ -127,11 +124,10 @@ def choose_partition(
     balanced, *candidates = _separated([balanced, *candidates], graphs, everyone, coordinates)
     # If all clusters are too small to be judged, this falls back to modularity.
     density = max(balanced, *candidates, key=_separation)
-    agree = polish or _agreement(strong, everyone, spectrum) >= SURE_AGREEMENT
     if kind == "auto" and not (
         _is_clearly_separated(density, balanced, graphs, everyone, spectrum)
         if given
-        else agree and _is_separated(density, balanced, sample, spectrum)
+        else _is_separated(density, balanced, sample, spectrum)
     ):
         return PartitionChoice(balanced, balanced, density, candidates, tuple(graphs), index)
     if density.landmark_scores is not None:
@@ -184,7 +180,7 @@ def _is_separated(density: Partition, balanced: Partition, psi: csr_matrix, spec
     """Whether a partition of psi (n, D), one set of landmarks, is another one and better separated by a margin."""
     if density.separation <= balanced.separation + SEPARATION_MARGIN:
         return False
-    return _agreement([balanced, density], psi, spectrum) < SURE_AGREEMENT
+    return labels_agreement(*(assign(psi, spectrum, each) for each in (balanced, density))) < SURE_AGREEMENT
 
 
 def _is_clearly_separated(
@@ -200,34 +196,9 @@ def _separation(partition: Partition) -> float:
     return round(float(partition.separation), DIGITS)
 
 
-def _agreement(partitions: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> float:
-    """The mean adjusted Rand index between any two partitions of the rows of psi (n, D)."""
-    labels = [assign(psi, spectrum, each) for each in partitions]
-    return float(np.mean([labels_agreement(*pair) for pair in combinations(labels, 2)]))
-
-
 def _best_polished(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
-    """The candidate of the largest modularity on psi (n, D), refined; joined parts must clearly beat k-means."""
-    best = []
-    for _, group in groupby(candidates, key=lambda each: each.origin):
-        finalists = sorted(group, key=rounded_modularity)[-N_FINALISTS:]
-        refined = mapped(lambda each: refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS), finalists)
-        best.append(max(refined, key=rounded_modularity))
-    plain, joined = best
-    return plain if _as_good(plain, joined, psi, spectrum) else joined
-
-
-def _fewest_vectors(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
-    """The candidate with the fewest eigenvectors whose modularity on psi (n, D) is not clearly below the largest."""
-    best = max(candidates, key=rounded_modularity)
-    by_count = groupby(candidates, key=lambda each: each.n_vectors)
-    per_count = [max(group, key=rounded_modularity) for _, group in by_count]
-    return next((each for each in per_count if _as_good(each, best, psi, spectrum)), best)
-
-
-def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
-    """Whether `partition` is within a few standard errors of `best`, compared row by row."""
-    terms, best_terms = (
-        modularity_terms(psi, assign(psi, spectrum, each), each.n_clusters) for each in (partition, best)
-    )
-    return not clearly_positive(best_terms - terms, offset=-(10.0**-DIGITS))
+    """The candidate of the largest modularity on psi (n, D), after refinement of some of each origin."""
+    by_origin = groupby(candidates, key=lambda each: each.origin)
+    finalists = [each for _, group in by_origin for each in sorted(group, key=rounded_modularity)[-N_FINALISTS:]]
+    refined = mapped(lambda each: refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS), finalists)
+    return max(refined, key=rounded_modularity)
