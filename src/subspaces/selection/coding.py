@@ -36,32 +36,19 @@ def is_low_dimensional(code: Code) -> bool:
     return code.space.rows.shape[1] <= FEW_COLUMNS or spread(code) <= MAX_DIM_SHARE
 
 
-def is_described(code: Code, one: Code, least: float, *, agreed: bool = False) -> bool:
+def is_described(code: Code, one: Code, least: float) -> bool:
     """Whether flats describe the rows: few directions, and most of the shortening that any number of flats reaches.
 
-    `one` is the code of one flat, `least` the length with the best number. Flats that two searches `agreed` on may have
-    many directions, because few rows are described in few columns. If no number is better than one, flats must have
-    directions: there are fewer clusters than asked for, or too few rows to see more. Blobs must be clearly better than
-    one, and larger than the background, which is as round as they are: it may have the rows of a cluster.
+    `one` is the code of one flat, `least` the length with the best number. If no number is better than one, flats must
+    have directions: there are fewer clusters than asked for, or too few rows to see more. Blobs must be clearly better
+    than one.
     """
-    if not is_sound(code) or not (agreed or is_low_dimensional(code)):
+    if not (is_sound(code) and is_low_dimensional(code)):
         return False
     if one.length <= least:
-        return has_directions(code)
+        return mean_directions(code) >= 1
     is_short = shortening(code, one.length, least) >= FLAT_SHARE
-    return is_short and (mean_dim(code) >= 1 or (clearly_longer(one, code) and not _has_cluster_outside(code)))
-
-
-def has_directions(code: Code) -> bool:
-    """Whether flats have directions; each must save nats if there are few columns, of which ellipsoids use most."""
-    few = code.space.rows.shape[1] <= FEW_COLUMNS
-    return (mean_dim(code) if few else mean_directions(code)) >= 1
-
-
-def _has_cluster_outside(code: Code) -> bool:
-    """Whether the background has at least as many rows as the smallest cluster."""
-    sizes = np.bincount(code.chosen, minlength=len(code.cells) + 1)
-    return bool(sizes[-1] >= sizes[:-1].min())
+    return is_short and (mean_dim(code) >= 1 or clearly_longer(one, code))
 
 
 def is_sound(code: Code) -> bool:

@@ -11,7 +11,7 @@ from subspaces._core.arrays import Array, Labels
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.confidence import Confidence, flat_confidence, half_confidence
 from subspaces.selection.decisions import partition_decision, sets_decision, structure_decision
-from subspaces.selection.joint import join_sets, joint_confidence
+from subspaces.selection.joint import is_doubtful, join_sets, joint_confidence
 from subspaces.selection.limits import UNSURE_DRAWS
 from subspaces.selection.record import Decision
 from subspaces.selection.setting import Setting
@@ -42,8 +42,8 @@ def find_consensus(
     """Compare a clustering of rows (n, q), not scaled, with those of other landmarks.
 
     Halves of its own landmarks come first, or halves of the rows if clusters are flat. If halves of the landmarks
-    disagree, or several landmark sets were asked for, `again` clusters the rows with new landmarks, and the graph of
-    all landmarks together is cut.
+    disagree, sizes of clusters are in doubt, or several landmark sets were asked for, `again` clusters the rows with
+    new landmarks, and the graph of all landmarks together is cut.
     """
     if not first.features.is_sparse:
         return Consensus(first, first.labels, (), None, ())
@@ -61,7 +61,7 @@ def find_consensus(
         found = half_confidence(first, k, kind="balanced" if choice is None else choice.kind, rng=rng)
         # Other landmarks are as good only if there are fewer landmarks than rows.
         sampled = first.features.n_components < len(first.labels)
-        if setting.n_draws is None and sampled and found.overall < SURE_AGREEMENT:
+        if setting.n_draws is None and sampled and (found.overall < SURE_AGREEMENT or is_doubtful(first)):
             more = UNSURE_DRAWS
     if not more:
         return Consensus(first, first.labels, (), found, tuple(decisions), first.structure)

@@ -69,12 +69,8 @@ class FlatSearch:
 
     def split(self, rng: np.random.RandomState) -> list[Code]:
         """Descriptions by K flats after some flats are split in two, and others joined."""
-        columns, dim, k = self.columns, self.split_dim, self.n_clusters
-        fewer = self.others.get(k - 1) if k > 2 else None
-        starts = [] if fewer is None else split_starts(fewer, columns, dim, rng)
-        found = shortest_codes(self.space, starts, k) if starts else []
-        known = [*self.codes, *found, *([self.joined] if self.joined else [])]
-        return found + split_and_joined(sound_first(known)[0], columns, dim, rng)
+        known = [*self.codes, *([self.joined] if self.joined else [])]
+        return split_and_joined(sound_first(known)[0], self.columns, self.split_dim, rng)
 
 
 def search_flats(rows: Array, n_clusters: int, rng: np.random.RandomState, *, grain: float = 0.0) -> FlatSearch:
@@ -82,7 +78,7 @@ def search_flats(rows: Array, n_clusters: int, rng: np.random.RandomState, *, gr
     directions = code_directions(rows)
     columns = rows @ directions
     space = measure(columns, affine=True, grain=grain)
-    tried = kmeans_starts(columns, n_clusters, rng)
+    tried = [kmeans_start(columns, n_clusters, rng)]
     dims = start_dims(space.high)
     local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []
     if local:
@@ -132,14 +128,10 @@ def are_equal(code: Code, other: Code) -> bool:
     return k == len(other.cells) and bool((renamed(code.chosen, k) == renamed(other.chosen, k)).all())
 
 
-def kmeans_starts(columns: Array, n_clusters: int, rng: np.random.RandomState) -> list[Indices]:
-    """Labels (m,) of rows (m, c) by k-means, of the columns as they are and standardised."""
-    scales = columns.std(axis=0)
-    found = []
-    for each in (columns, columns / np.where(scales > 0, scales, 1)):
-        centers = kmeans(each, n_clusters, n_starts=1, rng=rng).points[0]
-        found.append(nearest_centers(each, centers).astype(np.intp))
-    return found
+def kmeans_start(columns: Array, n_clusters: int, rng: np.random.RandomState) -> Indices:
+    """Labels (m,) of rows (m, c) by k-means."""
+    centers = kmeans(columns, n_clusters, n_starts=1, rng=rng).points[0]
+    return nearest_centers(columns, centers).astype(np.intp)
 
 
 def flat_start(columns: Array, dim: int, n_clusters: int, rng: np.random.RandomState) -> Indices:

@@ -20,6 +20,7 @@ from subspaces.selection.clustering import Clustering, CutSetting, with_numbers
 from subspaces.selection.confidence import Confidence, confidence
 from subspaces.selection.limits import JOINT_DRAWS, N_STARTS_EACH
 from subspaces.selection.partition import PartitionChoice, choose_partition
+from subspaces.selection.thresholds import SURE_AGREEMENT
 from subspaces.selection.voting import Voter, named_opinion, opinion, vote
 from subspaces.spectral.iterated import sparse_spectrum
 from subspaces.spectral.partition import Partition, assign, partition_of_labels
@@ -50,6 +51,15 @@ class Joint:
         k = self.whole.partition.n_clusters
         partition = partition_of_labels(best.psi, self.labels, k, best.spectrum, self.whole.partition.origin)
         return replace(best, partition=partition, labels=self.labels)
+
+
+def is_doubtful(clustering: Clustering) -> bool:
+    """Whether another partition is better separated than that of the largest modularity, and differs from it."""
+    choice = clustering.choice
+    if choice is None or not 0 < choice.density.separation - choice.balanced.separation < np.inf:
+        return False
+    other = choice.other_labels(clustering.psi, clustering.spectrum)
+    return labels_agreement(clustering.labels, other) < SURE_AGREEMENT
 
 
 def join_sets(sets: Sequence[Clustering], setting: CutSetting, rng: np.random.RandomState) -> Joint:

@@ -28,7 +28,7 @@ from subspaces.spectral.joins import (
     separation,
 )
 from subspaces.spectral.kmeans import kmeans
-from subspaces.spectral.modularity import cluster_shares, modularity
+from subspaces.spectral.modularity import cluster_shares, modularity, modularity_terms
 from subspaces.spectral.partition import (
     Partition,
     assign,
@@ -113,7 +113,7 @@ def choose_partition(
         balanced = _best_polished(candidates, psi[inliers], spectrum)
     else:
         candidates = _measured(candidates, np.concatenate([labels for _, labels in runs]), sample)
-        balanced = max(candidates, key=rounded_modularity)
+        balanced = _fewest_vectors(candidates, sample, spectrum)
     if kind == "balanced" or n_clusters == 1:
         return PartitionChoice(balanced, balanced, balanced, candidates)
     strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
@@ -197,8 +197,27 @@ def _separation(partition: Partition) -> float:
 
 
 def _best_polished(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
-    """The candidate of the largest modularity on psi (n, D), after refinement of some of each origin."""
-    by_origin = groupby(candidates, key=lambda each: each.origin)
-    finalists = [each for _, group in by_origin for each in sorted(group, key=rounded_modularity)[-N_FINALISTS:]]
-    refined = mapped(lambda each: refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS), finalists)
-    return max(refined, key=rounded_modularity)
+    """The candidate of the largest modularity on psi (n, D), refined; joined parts must clearly beat k-means."""
+    best = []
+    for _, group in groupby(candidates, key=lambda each: each.origin):
+        finalists = sorted(group, key=rounded_modularity)[-N_FINALISTS:]
+        refined = mapped(lambda each: refine(each, psi, spectrum, n_rounds=FINAL_ROUNDS), finalists)
+        best.append(max(refined, key=rounded_modularity))
+    plain, joined = best
+    return plain if _as_good(plain, joined, psi, spectrum) else joined
+
+
+def _fewest_vectors(candidates: Sequence[Partition], psi: csr_matrix, spectrum: Spectrum) -> Partition:
+    """The candidate with the fewest eigenvectors whose modularity on psi (n, D) is not clearly below the largest."""
+    best = max(candidates, key=rounded_modularity)
+    by_count = groupby(candidates, key=lambda each: each.n_vectors)
+    per_count = [max(group, key=rounded_modularity) for _, group in by_count]
+    return next((each for each in per_count if _as_good(each, best, psi, spectrum)), best)
+
+
+def _as_good(partition: Partition, best: Partition, psi: csr_matrix, spectrum: Spectrum) -> bool:
+    """Whether `partition` is within a few standard errors of `best`, compared row by row."""
+    terms, best_terms = (
+        modularity_terms(psi, assign(psi, spectrum, each), each.n_clusters) for each in (partition, best)
+    )
+    return not clearly_positive(best_terms - terms, offset=-(10.0**-DIGITS))

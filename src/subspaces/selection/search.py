@@ -161,7 +161,8 @@ def choose_setting(
         sample = draw_sample(prepared, settings, rng, SAMPLE_ROWS, max_landmarks=SAMPLE_LANDMARKS)
         known.clear()
     if len(settings) > 1:
-        best = max(climb(settings, attempt), key=_modularity).setting
+        sampled = n > SAMPLE_ROWS
+        best = best_trial(climb(settings, attempt, sample.groups, sampled=sampled), sample.groups, sampled)
     progress.note(f"dimension {best.dim}, neighbourhood {best.neighborhood}: modularity {best.modularity:.3f}")
     tight = tight_settings(settings) if best.whiten else simplest
     return Search(best, tried, tight[(len(tight) - 1) // 2])
@@ -221,22 +222,37 @@ def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
 def climb(
     settings: Sequence[FlatSetting],
     attempt: Callable[[Sequence[FlatSetting]], list[Trial]],
+    groups: Indices,
+    *,
+    sampled: bool = False,
 ) -> list[Trial]:
     """Trials of about half of the settings, which include the best if modularity has one peak over dimensions.
 
     First every other dimension and the middle one with the smallest neighbourhood, then the neighbours of the best,
-    then the larger neighbourhoods of the best.
+    then the larger neighbourhoods of the best. `sampled` is as in `best_trial`.
     """
     tight = {setting.dim: setting for setting in tight_settings(settings)}
     dims = sorted(tight)
     first = sorted({*dims[::2], dims[(len(dims) - 1) // 2]})
     trials = {trial.setting.dim: trial for trial in attempt([tight[dim] for dim in first])}
-    peak = dims.index(max(trials.values(), key=_modularity).setting.dim)
+    peak = dims.index(best_trial([*trials.values()], groups, sampled).dim)
     beside = [dim for dim in dims[max(0, peak - 1) : peak + 2] if dim not in trials]
     trials |= {trial.setting.dim: trial for trial in attempt([tight[dim] for dim in beside])}
-    best = max(trials.values(), key=_modularity).setting.dim
+    best = best_trial([*trials.values()], groups, sampled).dim
     wider = [each for each in settings if each.dim == best and each is not tight[best]]
     return [*trials.values(), *attempt(wider)]
+
+
+def best_trial(trials: Sequence[Trial], groups: Indices, sampled: bool) -> FlatSetting:
+    """The setting of the largest modularity; on a sample, the largest dimension that is not clearly worse.
+
+    All rows are denser than a sample of them, so flats of higher dimension fit inside their clusters there.
+    """
+    best = max(trials, key=_modularity)
+    if not sampled:
+        return best.setting
+    ties = [trial for trial in trials if not clearly_positive(best.terms - trial.terms, groups)]
+    return max(ties, key=lambda trial: (trial.setting.dim, trial.setting.modularity)).setting
 
 
 def _modularity(trial: Trial) -> float:

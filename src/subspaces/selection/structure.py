@@ -25,7 +25,7 @@ from subspaces.selection.coding import is_described, is_sound, mean_dim, mean_di
 from subspaces.selection.flat_search import (
     FlatSearch,
     flat_start,
-    kmeans_starts,
+    kmeans_start,
     length_of,
     search_flats,
     sound_first,
@@ -89,7 +89,7 @@ def structure_of(search: FlatSearch, rng: np.random.RandomState) -> Structure:
         codes += [code for code in shortest_codes(space, starts, search.n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
-    if is_described(codes[0], one, least, agreed=search.is_settled):
+    if is_described(codes[0], one, least):
         kind = FLAT if mean_dim(codes[0]) >= 1 or one.length <= least else BLOBS
     best = codes[0]
     if kind == BLOBS and not search.is_settled:
@@ -109,7 +109,7 @@ def refit(structure: Structure, rows: Array, labels: Indices, rng: np.random.Ran
     columns = rows @ structure.directions
     if len(rows) < columns.shape[1]:
         return structure.clusters
-    starts = [labels, *kmeans_starts(columns, n_clusters, rng)]
+    starts = [labels, kmeans_start(columns, n_clusters, rng)]
     space = measure(columns, affine=True, grain=structure.code.space.grain)
     codes = shortest_codes(space, starts, n_clusters)
     sound = [code for code in codes if is_sound(code)] or codes
