@@ -35,6 +35,7 @@ from subspaces.metrics import clustering_accuracy
         ({"neighborhood": Beta2(0)}, ValueError, "start_size=0"),
         ({"affine": "yes"}, ValueError, "affine='yes'"),
         ({"center": 1}, ValueError, "center=1"),
+        ({"center": "auto"}, ValueError, "center='auto' is not known: use one of True, False"),
         ({"normalize": None}, ValueError, "normalize=None"),
         ({"n_components": 0}, ValueError, "n_components=0"),
         ({"n_components": "many"}, TypeError, "n_components='many'"),

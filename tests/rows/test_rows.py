@@ -1,4 +1,4 @@
-"""Rows before anything else: scaled, centred when they must be, projected when they are wide, and back again."""
+"""Rows before anything else: scaled, centred, projected when they are wide, and back again."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from subspaces.flats.fitting import fit_flats
 from subspaces.flats.flats import Flats
 from subspaces.flats.neighborhoods import nearest_rows, rows_to_fit
 from subspaces.rows.preparation import (
-    FAR_OFFSET,
-    LEAST_SPREAD,
-    MAX_COLUMNS,
     PreparedRows,
     RowOptions,
     RowPreparation,
@@ -31,6 +28,7 @@ from subspaces.rows.preparation import (
     prepared_columns,
     whitener,
 )
+from subspaces.rows.thresholds import FAR_OFFSET, LEAST_SPREAD, MAX_COLUMNS
 
 few = settings(max_examples=40, deadline=None)
 

@@ -14,10 +14,11 @@ from subspaces.selection.clustering import Clustering
 from subspaces.selection.confidence import (
     COIN_TOSS,
     confidence,
+    half_confidence,
     half_opinions,
     warn_if_coin_toss,
 )
-from subspaces.selection.voting import matched
+from subspaces.selection.voting import matched, named_opinion
 
 few = settings(max_examples=25, deadline=None)
 
@@ -105,6 +106,15 @@ class TestHalves:
         labels = (np.arange(150) // 50).astype(np.int32)
         found = half_opinions(draw_of(P, labels), 3, kind="balanced", rng=np.random.RandomState(0))
         assert confidence(labels, found, np.arange(150)).overall < 0.8
+
+    def test_the_confidence_is_that_of_one_split_even_if_halves_disagree(self):
+        P, _ = ring_graph([150])
+        draw = draw_of(P, np.arange(150) // 50)
+        found = half_confidence(draw, 3, kind="balanced", rng=np.random.RandomState(0))
+        halves = half_opinions(draw, 3, kind="balanced", rng=np.random.RandomState(0))
+        expected = confidence(draw.labels, halves, draw.inliers, together=named_opinion(draw, draw.labels, 3))
+        assert found.overall == expected.overall < 0.8
+        np.testing.assert_array_equal(found.rows, expected.rows)
 
     def test_opinions_do_not_follow_the_labels(self):
         # Clusters are named after the labels, and made without them.

@@ -320,7 +320,7 @@ class TestConfidence:
         model = FLS(2, n_draws=n_draws, random_state=0, **PLANES).fit(X)
         if n_draws == 1:
             first, opinions = halves[0][0], [each for _, found in halves for each in found]
-            # One split of the landmarks, because it agrees.
+            # One split of the landmarks.
             assert len(opinions) == 2
             inliers = first.inliers
             counted = [*opinions, opinion(first.psi, named_scores(first, first.labels, 2))]

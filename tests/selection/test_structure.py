@@ -23,6 +23,7 @@ from subspaces.selection.coding import (
     is_low_dimensional,
     is_sound,
     mean_dim,
+    mean_directions,
     shortening,
     spread,
 )
@@ -248,12 +249,22 @@ class TestCoding:
         assert is_described(code, single, enough + 1)
         assert not is_described(code, single, enough - 1)
 
-    def test_flats_that_searches_agree_on_may_have_many_directions(self):
+    def test_flats_of_many_directions_do_not_describe_rows(self):
         X, y = make_subspaces((5, 5), 6, points_per_subspace=100, outliers=0, random_state=0)
         code, single = code_of(X, y), code_of(X, np.zeros(200, int))
         assert not is_low_dimensional(code)
+        assert code.length < single.length
         assert not is_described(code, single, code.length)
-        assert is_described(code, single, code.length, agreed=True)
+
+    def test_flats_must_have_directions_if_one_is_as_short(self):
+        X, y = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)
+        flats, single = code_of(X, y), code_of(X, np.zeros(200, int))
+        assert is_described(flats, single, single.length)
+        X, y = make_blobs(200, n_features=6, centers=2, random_state=0)
+        blobs, single = code_of(X, y), code_of(X, np.zeros(200, int))
+        assert mean_directions(blobs) == 0
+        assert is_described(blobs, single, blobs.length)
+        assert not is_described(blobs, single, single.length)
 
     def test_a_tiny_cluster_is_not_sound(self):
         X, y = make_subspaces((2, 2), 6, points_per_subspace=100, outliers=0, random_state=0)

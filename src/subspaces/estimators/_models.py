@@ -171,7 +171,9 @@ def build_model(
     # A fixed generator: this sample is not part of the choice, and must not move the draws of the fit.
     index = at_most(np.arange(len(plain)), MODEL_ROWS, np.random.RandomState(0))
     n_clusters = best.partition.n_clusters
-    clusters = model_clusters(plain[index], labels[index], n_clusters, affine=best.features.affine)
+    # Linear flats pass through the mean of centred rows, clusters need not.
+    affine = best.features.affine or prepared.centered
+    clusters = model_clusters(plain[index], labels[index], n_clusters, affine=affine)
     limit = np.inf
     if not isinstance(detect_outliers, bool | np.bool_):
         limit = limit_of_share(clusters.scores(plain, labels), float(detect_outliers))

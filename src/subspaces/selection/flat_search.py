@@ -69,8 +69,12 @@ class FlatSearch:
 
     def split(self, rng: np.random.RandomState) -> list[Code]:
         """Descriptions by K flats after some flats are split in two, and others joined."""
-        known = [*self.codes, *([self.joined] if self.joined else [])]
-        return split_and_joined(sound_first(known)[0], self.columns, self.split_dim, rng)
+        columns, dim, k = self.columns, self.split_dim, self.n_clusters
+        fewer = self.others.get(k - 1) if k > 2 else None
+        starts = [] if fewer is None else split_starts(fewer, columns, dim, rng)
+        found = shortest_codes(self.space, starts, k) if starts else []
+        known = [*self.codes, *found, *([self.joined] if self.joined else [])]
+        return found + split_and_joined(sound_first(known)[0], columns, dim, rng)
 
 
 def search_flats(rows: Array, n_clusters: int, rng: np.random.RandomState, *, grain: float = 0.0) -> FlatSearch:
