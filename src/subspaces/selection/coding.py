@@ -40,14 +40,13 @@ def is_described(code: Code, one: Code, least: float) -> bool:
     """Whether flats describe the rows: few directions, and most of the shortening that any number of flats reaches.
 
     `one` is the code of one flat, `least` the length with the best number. If no number is better than one, flats must
-    have directions: there are fewer clusters than asked for, or too few rows to see more. In few columns each direction
-    must save nats, because ellipsoids use most of them. Blobs must be clearly better than one.
+    have directions: there are fewer clusters than asked for, or too few rows to see more. Blobs must be clearly better
+    than one.
     """
     if not (is_sound(code) and is_low_dimensional(code)):
         return False
     if one.length <= least:
-        few = code.space.rows.shape[1] <= FEW_COLUMNS
-        return (mean_dim if few else mean_directions)(code) >= 1
+        return mean_directions(code) >= 1
     is_short = shortening(code, one.length, least) >= FLAT_SHARE
     return is_short and (mean_dim(code) >= 1 or clearly_longer(one, code))
 
