@@ -21,6 +21,8 @@ FINAL_ROUNDS = 20
 # Starts of k-means: in all, and per number of eigenvectors if candidates are refined afterwards.
 N_STARTS = 10
 N_STARTS_EACH = 2
+# Eigenvalues this near to one count as one: the graph is in separate pieces. Rounding.
+EQUAL = 1e-5
 
 # --- Other landmarks (consensus.py, joint.py, confidence.py) ---
 # Further landmark sets if the first is unsure; how often parts are made in each way if sets are joined; rows and starts

@@ -18,7 +18,7 @@ from subspaces._core.arrays import Array, Indices, Labels, unit_rows
 from subspaces._core.threads import generators, mapped
 from subspaces.metrics.labels import labels_agreement
 from subspaces.selection.comparison import clearly_positive
-from subspaces.selection.limits import FINAL_ROUNDS, N_FINALISTS
+from subspaces.selection.limits import EQUAL, FINAL_ROUNDS, N_FINALISTS
 from subspaces.selection.thresholds import LEAST_ROWS, SEPARATION_MARGIN, SURE_AGREEMENT
 from subspaces.spectral.joins import (
     PartGraph,
@@ -113,7 +113,10 @@ def choose_partition(
         balanced = _best_polished(candidates, psi[inliers], spectrum)
     else:
         candidates = _measured(candidates, np.concatenate([labels for _, labels in runs]), sample)
-        balanced = _fewest_vectors(candidates, sample, spectrum)
+        # A graph in more pieces than clusters has as many eigenvalues of one; its first vectors are arbitrary.
+        in_pieces = (spectrum.eigenvalues > 1 - EQUAL).sum() >= n_clusters
+        best = max(candidates, key=rounded_modularity)
+        balanced = best if in_pieces else _fewest_vectors(candidates, sample, spectrum)
     if kind == "balanced" or n_clusters == 1:
         return PartitionChoice(balanced, balanced, balanced, candidates)
     strong = joined_partitions(graphs, everyone, n_clusters, spectrum, strong=True)
