@@ -33,8 +33,8 @@ def test_shares_sum_to_one_and_the_label_has_the_largest(model):
 
 
 def test_rows_between_clusters_are_less_sure(model):
-    # Where two subspaces meet, and far from it.
-    between = 0.01 * np.random.RandomState(0).normal(size=(20, 8))
+    # Near the mean, where two subspaces meet, and far from it.
+    between = X.mean(axis=0) + 0.01 * np.random.RandomState(0).normal(size=(20, 8))
     assert model.confidence(between).mean() < model.confidence(X).mean() - 0.03
 
 
