@@ -20,11 +20,9 @@ from subspaces.selection.thresholds import FLAT_SHARE, N_ERRORS, SURE_AGREEMENT
 from subspaces.selection.verdict_thresholds import (
     COIN_TOSS,
     COUNT_GAIN,
-    GRAPHS_AGREEMENT,
     LEADING_COLUMNS,
     LEADING_SHARE,
     NO_CROSSINGS,
-    POINTS_AGREEMENT,
     SAME_AGREEMENT,
     SCALE_AGREEMENT,
     SHUFFLED_SHARE,
@@ -298,8 +296,9 @@ def _fewer(e: Evidence) -> Objection | None:
 def _other_graphs(e: Evidence) -> Objection | None:
     # Clusters that other graphs repeat must also be repeated by other landmarks: the mean of the two agreements counts.
     stable = 1.0 if _hardly_joined(e) else _stability(e)
-    graphs = ((e.points, POINTS_AGREEMENT), (e.graphs, GRAPHS_AGREEMENT))
-    if stable is None or any(each is not None and (each + stable) / 2 >= limit for each, limit in graphs):
+    if stable is None or any(
+        each is not None and (each + stable) / 2 >= SAME_AGREEMENT for each in (e.points, e.graphs)
+    ):
         return None
     if _at_least(e.kmeans, SURE_AGREEMENT) and _at_least(e.points, SURE_AGREEMENT) and _is_best_described(e):
         return None
@@ -341,7 +340,7 @@ def _unstable(e: Evidence) -> Objection | None:
 
 def _hardly_joined(e: Evidence) -> bool:
     """Whether hardly an edge joins two clusters: then halves of the landmarks disagree only because they are few."""
-    return _at_most(e.crossing, NO_CROSSINGS) and _at_least(e.points, POINTS_AGREEMENT)
+    return _at_most(e.crossing, NO_CROSSINGS) and _at_least(e.points, SAME_AGREEMENT)
 
 
 def _support(e: Evidence, structure: str) -> list[str]:

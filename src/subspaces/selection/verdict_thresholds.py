@@ -5,18 +5,15 @@ COIN_TOSS = 0.5
 # A difference of description lengths is clear if it exceeds this many standard errors. These are more than the two by
 # which candidates are chosen, because the largest of several differences is judged.
 CLEAR_ERRORS = 3.0
-# Clusterings with a larger adjusted Rand index are the same.
+# Clusterings with a larger adjusted Rand index are the same. For graphs of nearest neighbours and of other flats it is
+# the mean with the agreement of other landmarks.
 SAME_AGREEMENT = 0.9
-# The same for spectral clustering of nearest neighbours, which is the nearest relative, and for the graphs of other
-# flats; both as the mean with the agreement of other landmarks.
-POINTS_AGREEMENT = 0.91
-GRAPHS_AGREEMENT = 0.885
 # Clusters stand out if shuffled columns have at most this share of their gain, or they this share of its crossings.
 SHUFFLED_SHARE = 0.5
 # Share of neighbours in another cluster, relative to random clusters, up to which hardly an edge joins clusters.
 NO_CROSSINGS = 0.01
 # Gain of modularity that shows that another number of clusters is better.
-COUNT_GAIN = 0.004
+COUNT_GAIN = 0.008
 # A column, or two leading components of many columns, that dominate distances; agreement below which scaling matters.
 TOP_COLUMN = 0.9
 LEADING_SHARE = 0.6
