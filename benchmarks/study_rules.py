@@ -1,9 +1,10 @@
 """What each rule of the choice is worth: FLS with default parameters, and without one rule at a time.
 
-    SUBSPACES_DATA=folder python benchmarks/study_rules.py --jobs 16
+    SUBSPACES_DATA=folder python benchmarks/study_rules.py --jobs 16 --tables tables.npz
     python benchmarks/study_rules.py --table
 
-Writes benchmarks/results/study_rules.json. K is given. For every rule, `--table` prints the difference of the mean
+Writes benchmarks/results/study_rules.json: one draw of many kinds of data (benchmarks/draws.py) and, with `--tables`,
+one of each table of benchmarks/fetch_tables.py. K is given. For every rule, `--table` prints the difference of the mean
 accuracy on each part of the data, the share of runs that lose or gain more than 0.01, and the largest losses and gains.
 Each fit runs in a process of its own, in which the rule is replaced; seconds are of CPU time.
 """
@@ -15,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,8 @@ from subspaces.selection import choosing, coding, consensus, flat_search, partit
 
 RESULTS = Path(__file__).parent / "results" / "study_rules.json"
 DEFAULT = "all rules"
-# Parts of benchmarks/default_sets.py, and how many draws of each set.
-PARTS = {"unequal": 1, "robustness": 1, "tables": 2, "faces": 2}
-SLOW = ("unequal mnist", "faces 38", "unequal", "mnist", "gauss50")
-Task = tuple[str, str, str, int]  # rule that is left out, source, data set, seed
+SLOW = ("mnist 0", "mnist", "pendigits", "held", "digits", "faces")
+Task = tuple[str, str]  # rule that is left out, data set
 
 
 def _points_in_few_columns() -> None:
@@ -73,58 +73,53 @@ def _all_rows() -> None:
     clustering.inlier_rows = search.inlier_rows = lambda distances, rows: np.arange(len(distances))
 
 
-def _low_dimensional_only() -> None:
-    whole = coding.is_described
-    structure.is_described = lambda code, one, least, agreed=False: whole(code, one, least)
-
-
 def _better_than_one() -> None:
     whole = coding.is_described
+    structure.is_described = lambda code, one, least: one.length > least and whole(code, one, least)
 
-    def described(code: Any, one: Any, least: float, *, agreed: bool = False) -> bool:
-        return one.length > least and whole(code, one, least, agreed=agreed)
 
-    structure.is_described = described
+def _any_directions() -> None:
+    coding.is_low_dimensional = lambda code: True
 
 
 def _no_more_starts() -> None:
     structure.MORE_STARTS = 0
 
 
-def _directions_alike() -> None:
-    coding.has_directions = lambda code: coding.mean_directions(code) >= 1
-
-
 def _always_joined() -> None:
     flat_search.is_promising = lambda codes, local: bool(local)
 
 
-def _no_split_of_fewer() -> None:
-    def split(self: Any, rng: Any) -> Any:
-        known = [*self.codes, *([self.joined] if self.joined else [])]
-        return flat_search.split_and_joined(flat_search.sound_first(known)[0], self.columns, self.split_dim, rng)
+def _no_splits() -> None:
+    flat_search.FlatSearch.split = lambda self, rng: []
 
-    flat_search.FlatSearch.split = split
+
+def _never_settled() -> None:
+    flat_search.FlatSearch.is_settled = property(lambda self: False)
 
 
 def _blobs_by_share() -> None:
     coding.clearly_longer = lambda code, shortest, **options: True
-    coding._has_cluster_outside = lambda code: False
-
-
-def _blobs_beside_background() -> None:
-    coding._has_cluster_outside = lambda code: False
 
 
 def _shortest_blobs() -> None:
     structure.most_even = lambda codes: codes[0]
 
 
+def _no_flats() -> None:
+    structure.is_described = lambda code, one, least: False
+
+
+def _no_joined_parts() -> None:
+    partition._as_good = lambda part, best, psi, spectrum: True
+
+
 def _no_margin_cut() -> None:
     partition._is_separated = lambda density, balanced, psi, spectrum: False
 
 
-def _no_low_agreement() -> None:
+def _no_further_sets() -> None:
+    consensus.is_doubtful = lambda clustering: False
     whole = consensus.half_confidence
 
     def halves(*arguments: Any, **options: Any) -> Any:
@@ -139,13 +134,12 @@ def _no_grain() -> None:
     preparation.value_grain = lambda x, scale=None: 0.0
 
 
-def _plain_means() -> None:
-    whole = flat_search.kmeans_starts
-    flat_search.kmeans_starts = structure.kmeans_starts = lambda *arguments: whole(*arguments)[:1]
-
-
 def _no_nearest_start() -> None:
     flat_search.nearest_start = lambda columns, local, n_clusters, rng: np.zeros(len(columns), np.intp)
+
+
+def _never_standardised() -> None:
+    units.TOP_COLUMN = 1.0
 
 
 def _units_by_length() -> None:
@@ -154,66 +148,62 @@ def _units_by_length() -> None:
 
 RULES: dict[str, Callable[[], None]] = {
     DEFAULT: lambda: None,
-    "2 units: without the share of one column": _units_by_length,
-    "5 kind: no points beyond few columns": _points_in_few_columns,
-    "5 kind: without standard errors": _kinds_without_errors,
-    "6 dimension: three of five": _few_dimensions,
-    "6 neighbourhood: tight ones": _tight_neighborhoods,
-    "7 all flats count": _all_flats,
-    "7 all rows count": _all_rows,
-    "8 flat: few directions, even if searches agree": _low_dimensional_only,
-    "8 flat: only if better than one": _better_than_one,
-    "8 flat: no further starts": _no_more_starts,
-    "8 flat: directions alike in few columns": _directions_alike,
-    "8 search: other numbers always": _always_joined,
-    "8 search: no splitting of K - 1": _no_split_of_fewer,
-    "8 search: k-means of plain columns alone": _plain_means,
-    "8 search: no rows nearest to flats": _no_nearest_start,
-    "8 blobs: by their share alone": _blobs_by_share,
-    "8 blobs: smaller than the background": _blobs_beside_background,
-    "8 blobs: the shortest": _shortest_blobs,
-    "8 no step of values": _no_grain,
-    "10 separation: never with one set": _no_margin_cut,
-    "11 further sets: not if halves disagree": _no_low_agreement,
+    "1 units: never standardised": _never_standardised,
+    "1 units: without the share of one column": _units_by_length,
+    "4 kind: no points beyond few columns": _points_in_few_columns,
+    "4 kind: without standard errors": _kinds_without_errors,
+    "5 dimension: three of five": _few_dimensions,
+    "5 neighbourhood: tight ones": _tight_neighborhoods,
+    "6 all flats count": _all_flats,
+    "6 all rows count": _all_rows,
+    "7 never flat": _no_flats,
+    "7 flat: any number of directions": _any_directions,
+    "7 flat: only if better than one": _better_than_one,
+    "7 flat: no further starts": _no_more_starts,
+    "7 search: never settled": _never_settled,
+    "7 search: other numbers always": _always_joined,
+    "7 search: no flats are split": _no_splits,
+    "7 search: no rows nearest to flats": _no_nearest_start,
+    "7 blobs: by their share alone": _blobs_by_share,
+    "7 blobs: the shortest": _shortest_blobs,
+    "7 no step of values": _no_grain,
+    "8 cut: without standard errors": _no_joined_parts,
+    "9 separation: never with one set": _no_margin_cut,
+    "10 no further sets": _no_further_sets,
 }
 
 
-def tasks() -> list[Task]:
+def tasks(tables: Path | None) -> list[Task]:
     """All fits, the slowest first."""
-    of_draws = [("draws", name, seed) for name, seed in draws() if not seed]
-    of_sets = [
-        ("sets", name, seed)
-        for name, each in data_sets().items()
-        for seed in range(PARTS.get(each.part, 0))
-        if name != "faces 38 raw" or not seed
-    ]
-    found = [(rule, *each) for rule in RULES for each in (*of_sets, *of_draws)]
-    return sorted(found, key=lambda task: next((i for i, word in enumerate(SLOW) if task[2].startswith(word)), 9))
+    names = [f"draw {name}" for name, seed in draws() if not seed]
+    names += [f"table {name}" for name, each in data_sets(tables).items() if each.part == "held"] if tables else []
+    found = [(rule, name) for rule in RULES for name in names]
+    return sorted(found, key=lambda task: next((i for i, word in enumerate(SLOW) if word in task[1]), 9))
 
 
-def one_fit(task: Task) -> dict[str, float]:
+def one_fit(task: Task, tables: Path | None) -> dict[str, float]:
     """Accuracy and seconds of a fit without a rule."""
     warnings.simplefilter("ignore")
-    rule, source, name, seed = task
-    X, y = load(name, seed) if source == "draws" else data_sets()[name].load(seed)
+    rule, (source, name) = task[0], task[1].split(" ", 1)
+    X, y = load(name, 0) if source == "draw" else data_sets(tables)[name].load(0)
     RULES[rule]()
     began = time.process_time()
-    model = FLS(len(np.unique(y[y >= 0])), random_state=seed).fit(X)
+    model = FLS(len(np.unique(y[y >= 0])), random_state=0).fit(X)
     spent = time.process_time() - began
     return {"accuracy": round(float(clustering_accuracy(y, model.labels_)), 4), "seconds": round(spent, 3)}
 
 
 def build(found: dict[Task, dict[str, float]]) -> Record:
     results: Record = {}
-    for (rule, source, name, seed), run in found.items():
-        results.setdefault(rule, {})[f"{source} {name} {seed}"] = run
+    for (rule, name), run in found.items():
+        results.setdefault(rule, {})[name] = run
     return {"results": results}
 
 
 def part(name: str) -> str:
     """The part of a run."""
     source, rest = name.split(" ", 1)
-    return part_of(rest.rsplit(" ", 1)[0]) if source == "draws" else data_sets()[rest.rsplit(" ", 1)[0]].part
+    return part_of(rest) if source == "draw" else "registries"
 
 
 def print_table(results: Record) -> None:
@@ -244,10 +234,11 @@ def _mean(runs: Record, names: list[str], parts: dict[str, str], wanted: str) ->
 
 def main() -> None:
     arguments = parser(__doc__)
+    arguments.add_argument("--tables", type=Path, help="archive of benchmarks/fetch_tables.py")
     arguments.add_argument("--table", action="store_true", help="print the table of what is stored and stop")
     options = arguments.parse_args()
     if not options.table:
-        measure(RESULTS, tasks(), one_fit, build, options, limit=120)
+        measure(RESULTS, tasks(options.tables), partial(one_fit, tables=options.tables), build, options, limit=120)
     if RESULTS.exists():
         print_table(json.loads(RESULTS.read_text())["results"])
 
