@@ -25,11 +25,11 @@ class TestPlan:
         found = FLS.plan(10**9, 80)
         assert [each.rows for each in found.passes] == [10**9, 100_000, 10**9, 10**9]
         assert found.sample_rows == 100_000
-        assert found.n_landmarks == 2000
+        assert found.n_landmarks == 3000
         assert found.passes[0].blocks * found.block_rows >= 10**9
 
     def test_a_class_and_an_object_give_the_same_plan(self):
-        assert FLS.plan(10**6, 30).n_landmarks == 2000
+        assert FLS.plan(10**6, 30).n_landmarks == 3000
         assert FLS(4, n_landmarks=300, subspace_dim=5).plan(10**6, 30).n_landmarks == 300
         assert FLS(4, n_landmarks=300, subspace_dim=5).plan(10**6, 30).subspace_dim == 5
         assert "how much memory" in FLS.plan.func.__doc__

@@ -198,8 +198,8 @@ def _cut_setting(asked: Asked, n_clusters: int, landmarks: LandmarkSetting, n_ro
 
 
 def landmark_count(n_rows: int) -> int:
-    """Default number of landmarks: all rows if there are hardly more."""
-    return n_rows if 2 * n_rows <= 3 * N_LANDMARKS else N_LANDMARKS
+    """Default number of landmarks: all rows if there are no more."""
+    return min(n_rows, N_LANDMARKS)
 
 
 def nearest_count(n_nearest: Any, n_landmarks: int, n_rows: int) -> int | None:

@@ -23,8 +23,8 @@ TOP_COLUMN = 0.9
 # study_landmarks.
 DIMS = (2, 3, 4, 6, 9)
 NEIGHBORHOODS = ((2, 2), (6, 4))
-# Number of landmarks; with at most half as many rows again, every row is one. study_landmarks.
-N_LANDMARKS = 2000
+# Number of landmarks; every row is one if there are no more. study_landmarks.
+N_LANDMARKS = 3000
 # Nearest flats that describe a row, and how many if every row is a landmark. study_landmarks.
 N_NEAREST = 5
 N_NEAREST_ALL = 8
