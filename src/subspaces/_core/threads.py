@@ -175,8 +175,16 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T], *, m
     arrays. Results do not depend on the number of threads. Inside `one_thread`, one thread is used. The calling thread
     works too, so that progress does not depend on threads of the pool being free.
     """
+    todo = list(items)
+    n_helpers = min(n_threads(), len(todo), most or len(todo)) - 1
+    if n_helpers < 1:
+        with one_thread():
+            function = make() if todo else None
+            for item in todo:
+                function(item)  # type: ignore[misc]
+        return
     queue: SimpleQueue[T] = SimpleQueue()
-    for item in items:
+    for item in todo:
         queue.put(item)
 
     def work() -> None:
@@ -191,7 +199,6 @@ def in_threads(make: Callable[[], Callable[[T], None]], items: Iterable[T], *, m
                     function = make()
                 function(item)
 
-    n_helpers = min(n_threads(), queue.qsize(), most or queue.qsize()) - 1
     helpers: list[Future[None]] = []
     with one_thread(), _emptied_on_error(queue):
         try:

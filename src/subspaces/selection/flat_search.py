@@ -17,6 +17,7 @@ from subspaces.flats.candidates import PUBLISHED_SIZES, LocalFlats
 from subspaces.flats.cells import Cell, Space
 from subspaces.flats.description import Code, measure, renamed, shortest_codes
 from subspaces.flats.kflats import assign_to_flats, fit_kflats
+from subspaces.flats.neighborhoods import Beta2
 from subspaces.flats.thresholds import CANDIDATES_PER_CLUSTER
 from subspaces.selection.coding import code_directions, is_sound, spread
 from subspaces.selection.flat_count import best_local_flats, codes_by_count, joined_labels, local_candidates, start_dims
@@ -138,9 +139,16 @@ def kmeans_start(columns: Array, n_clusters: int, rng: np.random.RandomState) ->
     return nearest_centers(columns, centers).astype(np.intp)
 
 
-def flat_start(columns: Array, dim: int, n_clusters: int, rng: np.random.RandomState) -> Indices:
-    """Labels (m,) of rows (m, c) by K-flats from local best-fit flats, as in LBF."""
-    local = LocalFlats(columns, dim, affine=True, rng=rng, neighborhood=PUBLISHED_SIZES)
+def flat_start(
+    columns: Array,
+    dim: int,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    neighborhood: Beta2 | None = PUBLISHED_SIZES,
+) -> Indices:
+    """Labels (m,) of rows (m, c) by K-flats from local best-fit flats, as in LBF; `neighborhood` as in `LocalFlats`."""
+    local = LocalFlats(columns, dim, affine=True, rng=rng, neighborhood=neighborhood)
     flats = local.best(n_clusters, CANDIDATES_PER_CLUSTER * n_clusters, n_starts=COUNT_STARTS, rng=rng)
     return fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp)
 
@@ -174,7 +182,7 @@ def split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomStat
             split = labels.copy()
             # The directions of the flat are those of the two together.
             half = (code.cells[cell].basis.shape[1] + 1) // 2
-            split[own[flat_start(columns[own], max(dim, half), 2, rng) == 1]] = k
+            split[own[flat_start(columns[own], max(dim, half), 2, rng, neighborhood=None) == 1]] = k
             found.append(split)
     return found
 
