@@ -407,7 +407,8 @@ class TestSeveralLandmarkSets:
 
     def test_given_landmarks_are_divided(self):
         X = noise(200, 10)
-        model = quiet(FLS(4, landmarks=X[:50], n_draws=3, neighborhood=16, random_state=0), X)
+        graph = {"neighborhood": 16, "assign": "balanced"}
+        model = quiet(FLS(4, landmarks=X[:50], n_draws=3, random_state=0, **graph), X)
         whole, *parts = (voter.features.landmarks for voter in model._model.voters)
         assert len(whole) == 50
         assert [len(part) for part in parts] == [25, 25]

@@ -92,6 +92,7 @@ class TestFLS:
         np.testing.assert_array_equal(again.predict(X), fls.labels_)
         assert again.standardise_
 
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_it_can_be_overruled(self, wine):
         X, y = wine
         plain = FLS(3, standardise=False, random_state=0).fit(X)
