@@ -39,7 +39,7 @@ VARIANTS: dict[str, dict[str, dict[str, int]]] = {
     name: {
         "default": {},
         **({f"{count} landmarks": {"n_landmarks": count} for count in (500, 1000, 2000, 5000)} if name in MANY_ROWS else {}),
-        **{f"{count} nearest": {"n_nearest": count} for count in (3, 5, 8, 12) if count != default},
+        **{f"{count} nearest": {"n_nearest": count} for count in (3, 5, 6, 8, 12) if count != default},
         **DIMENSIONS,
     }
     for name, default in [*((each, N_NEAREST) for each in MANY_ROWS), *((each, N_NEAREST_ALL) for each in FEW_ROWS)]
