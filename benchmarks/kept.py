@@ -39,6 +39,7 @@ SCRIPTS = {
     "study_methods": "study_methods.py",
     "study_offsets": "study_offsets.py",
     "study_partition": "study_partition.py",
+    "study_rules": "study_rules.py",
     "study_score": "study_score.py",
     "study_search": "study_search.py",
     "study_sigma": "study_sigma.py",

@@ -44,6 +44,7 @@ ORDER = (
     "study_kinds",
     "study_structure",
     "study_search",
+    "study_rules",
     "study_verdict",
     "defaults",
     "choosing",
@@ -53,7 +54,7 @@ ORDER = (
 )
 # Files of tables from package registries (benchmarks/fetch_tables.py), for the studies that use them.
 TABLES = BENCHMARKS / "tables.npz"
-WITH_TABLES = ("study_units", "study_grain", "study_verdict")
+WITH_TABLES = ("study_units", "study_grain", "study_rules", "study_verdict")
 ARGUMENTS = {
     "defaults": ["fls", f"{RESULTS}/defaults.json"],
     "defaults_relatives": ["relatives", f"{RESULTS}/defaults_relatives.json"],

@@ -38,7 +38,11 @@ DIMENSIONS = {f"dimension {dim}": {"subspace_dim": dim} for dim in DIMS}
 VARIANTS: dict[str, dict[str, dict[str, int]]] = {
     name: {
         "default": {},
-        **({f"{count} landmarks": {"n_landmarks": count} for count in (500, 1000, 2000, 5000)} if name in MANY_ROWS else {}),
+        **(
+            {f"{count} landmarks": {"n_landmarks": count} for count in (500, 1000, 2000, 5000)}
+            if name in MANY_ROWS
+            else {}
+        ),
         **{f"{count} nearest": {"n_nearest": count} for count in (3, 5, 6, 8, 12) if count != default},
         **DIMENSIONS,
     }

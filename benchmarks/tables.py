@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from default_table import FLAT_METHODS, TABLE_METHODS, joined
 from kept import SCRIPTS, older
 
@@ -275,6 +276,26 @@ def landmarks() -> list[str]:
         cells = [row.get(variant) for row in found.values()]
         shown = [f"{each['mean']:.3f} ({each['lowest']:.3f})" if each else "–" for each in cells]
         lines.append(f"| {'nothing' if variant == 'default' else variant} | " + " | ".join(shown) + " |")
+    return lines
+
+
+def rules() -> list[str]:
+    """What changes if one rule of the choice is left out."""
+    every, *without = results("study_rules").items()
+    parts = {"draw": "data of this page", "table": "tables from registries"}
+    lines = [
+        "| rule left out | " + " | ".join(parts.values()) + " | draws that lose; gain | time |",
+        "|---|---|---|---|---|",
+    ]
+    for rule, runs in without:
+        names = [name for name, run in runs.items() if "accuracy" in run and "accuracy" in every[1][name]]
+        change = {name: runs[name]["accuracy"] - every[1][name]["accuracy"] for name in names}
+        means = [np.mean([value for name, value in change.items() if name.split()[0] == part]) for part in parts]
+        lost, gained = (sum(sign * value > 0.01 for value in change.values()) for sign in (-1, 1))
+        seconds = (sum(each[name]["seconds"] for name in names) for each in (runs, every[1]))
+        time = next(seconds) / next(seconds)
+        shown = " | ".join(f"{mean:+.4f}" for mean in means)
+        lines.append(f"| {rule} | {shown} | {lost}; {gained} | {time:.2f} |")
     return lines
 
 
@@ -621,6 +642,7 @@ TABLES: dict[str, list[Callable[[], list[str]]]] = {
         outliers,
         confidence,
         search,
+        rules,
         landmarks,
         partition,
         sigma_rules,
