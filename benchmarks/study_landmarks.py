@@ -34,6 +34,7 @@ FEW_ROWS: dict[str, tuple[int, Callable[[int], Any]]] = {
     "Yale, 8 persons": (8, lambda seed: load_yaleb(8, random_state=seed)),
 }
 DATA = MANY_ROWS | FEW_ROWS
+FEWER_AND_MORE = {f"{count} landmarks": {"n_landmarks": count} for count in (500, 1000, 2000, 5000)}
 DIMENSIONS = {f"dimension {dim}": {"subspace_dim": dim} for dim in DIMS}
 VARIANTS: dict[str, dict[str, dict[str, int]]] = {
     name: {
