@@ -8,9 +8,9 @@ import numpy as np
 
 from subspaces._core.validation import check_integer, is_auto, unless_auto
 from subspaces.rows.plan import Plan, make_plan
-from subspaces.selection.choosing import landmark_count
+from subspaces.selection.choosing import landmark_count, nearest_count
 from subspaces.selection.drawn_flats import graph_rows
-from subspaces.selection.thresholds import DIMS, N_NEAREST
+from subspaces.selection.thresholds import DIMS
 
 
 def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
@@ -30,7 +30,7 @@ def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
         subspace_dim=max(DIMS) if is_auto(model.subspace_dim) else int(model.subspace_dim),
         usual_dim=DIMS[len(DIMS) // 2] if is_auto(model.subspace_dim) else None,
         max_columns=model._row_options().max_columns,
-        n_nearest=N_NEAREST if is_auto(model.n_nearest) else model.n_nearest,
+        n_nearest=nearest_count(model.n_nearest, n_landmarks, n_rows),
         graph_rows=graph_rows(n_landmarks) if searches_flats else None,
         n_draws=1 if is_auto(model.n_draws) else int(model.n_draws),
         **machine,

@@ -148,10 +148,10 @@ def make_plan(
     blocks = -(-n // block_rows)
     timed = dim if usual_dim is None else min(dim, usual_dim)
     if device is None:
-        row_seconds = seconds_per_row(width, count, timed, kind)
+        row_seconds = seconds_per_row(width, count, timed, kind, n_nearest)
         reading = row_seconds * p / max(1, count * (timed + 1))
     else:
-        row_seconds, reading = device_seconds_per_row((p, width), count, timed, kind, device)
+        row_seconds, reading = device_seconds_per_row((p, width), count, timed, kind, device, n_nearest)
     searching = DECISION_SECONDS + sample * (ROW_SECONDS + ENTRY_SECONDS * width)
     deciding = min(searching, MOST_DECISION_SECONDS) + SAMPLE_PASSES * sample * row_seconds
     passes = [Pass("decide on the sample", sample, 1, deciding)]
@@ -199,14 +199,21 @@ def _product_bytes(n_columns: int, limit: int) -> int:
     return 3 * 8 * n_columns * (n_columns if sums_products(n_columns, limit) else 1)
 
 
-def seconds_per_row(n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any]) -> float:
+def seconds_per_row(
+    n_columns: int, n_landmarks: int, dim: int, dtype: np.dtype[Any], n_nearest: int | None = None
+) -> float:
     """Seconds per row to find its nearest flats on this machine, measured on a few thousand rows."""
     rows, flats = _trial(TRIAL_ROWS, n_columns, n_landmarks, dim, dtype)
-    return _seconds(lambda: nearest(rows, flats, 5)) / len(rows)
+    return _seconds(lambda: nearest(rows, flats, min(n_nearest or 1, n_landmarks))) / len(rows)
 
 
 def device_seconds_per_row(
-    n_columns: tuple[int, int], n_landmarks: int, dim: int, dtype: np.dtype[Any], device: str
+    n_columns: tuple[int, int],
+    n_landmarks: int,
+    dim: int,
+    dtype: np.dtype[Any],
+    device: str,
+    n_nearest: int | None = None,
 ) -> tuple[float, float]:
     """The same on a device, and seconds per row to read it once, from `n_columns` before and after projection."""
     rows, flats = _trial(TRIAL_ROWS, n_columns[1], n_landmarks, dim, dtype)
@@ -215,7 +222,7 @@ def device_seconds_per_row(
     moved, read = (to_device(np.tile(each, (DEVICE_TRIALS, 1)), device) for each in (rows, wide))
     origin = np.zeros(n_columns[0])
     # A copy to the host waits for the device.
-    near = _seconds(lambda: to_host(found.nearest(moved, 5)[0][:1, :]))
+    near = _seconds(lambda: to_host(found.nearest(moved, min(n_nearest or 1, n_landmarks))[0][:1, :]))
     products = sums_products(n_columns[0], np.inf)
     once = _seconds(lambda: (largest_entry(read), to_host(block_sums(read, origin, products=products)[1])))
     return near / len(moved), once / len(read)
