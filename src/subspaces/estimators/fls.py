@@ -99,8 +99,8 @@ class FLS(JudgedMixin, ShareClusterer):
         Number of landmark sets; if clusters are whole flats, one is used. The landmarks of several sets describe rows
         together, which takes as many times longer; `flats_` and `transform` are those of the set that comes nearest to
         the labels of all. "auto" is 1, or 4 if halves of the landmarks disagree or clusters may differ in size, unless
-        every row is a landmark; these sets are of linear flats of the middle dimension, which fit into smaller
-        clusters.
+        every row is a landmark; these sets are of the first kind tried (linear flats by default), of the middle
+        dimension, which fit into smaller clusters.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.
@@ -136,7 +136,8 @@ class FLS(JudgedMixin, ShareClusterer):
         with those of other methods, with one cluster, with shuffled columns and with other numbers of clusters, which
         takes about as long as a fit of 2,000 rows; it is made when it is first read.
     confidence_ : ndarray of shape (n,)
-        Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it. Like `agreement_`, not
+        Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it, or whole flats of halves
+        of the rows. Like `agreement_`, not
         available with n_nearest=None; up to 100,000 rows.
     agreement_ : float
         How far other landmarks give the same clusters: 1 is the same, 0 is chance. Below 0.5 there is a warning.

@@ -1,12 +1,14 @@
 """Every decision that is made without labels.
 
-- `choosing`: the one entry `choose`, from rows and `Asked` to a frozen `Setting`; calls the searches below
+- `choosing`: the one entry `choose`, from rows and `Asked` to a frozen `Setting` (`setting`); calls the searches below
+- `units`: whether columns are standardised
 - `comparison`: when one candidate is clearly better than another
 - `search`: how the graph is made; `flat_count`, `graph_count`: the number of clusters
 - `partition`: which cut of the graph; `clustering`: one clustering of the rows
-- `structure`, `coding`: flat, blobs or bent, and K whole flats instead of a cut
+- `flat_search`, `structure`, `coding`: K whole flats; flat, blobs or bent; `drawn_flats`: a graph for flats found without one
+- `flat_dimension`: the dimension of `LBF` and `KFlats` in few columns
 - `confidence`, `voting`, `joint`, `consensus`: whether other landmarks agree, and several sets of them as one
-- `record`, `record_text`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
+- `record`, `record_text`, `record_words`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
 - `evidence`, `verdict`: what structure was found, how far to trust it, and what to do (`verdict_`)
 - `thresholds`: all numbers that change labels; `limits`: those of time; `verdict_thresholds`: those of words
 """

@@ -18,7 +18,7 @@ ERROR_GROUPS = 100
 # Candidates of each origin that are refined on all rows, and rounds of that.
 N_FINALISTS = 2
 FINAL_ROUNDS = 20
-# Starts of k-means: in all, and per number of eigenvectors if candidates are refined afterwards.
+# Starts of k-means per number of eigenvectors, without and with refinement afterwards.
 N_STARTS = 10
 N_STARTS_EACH = 2
 # Eigenvalues this near to one count as one: the graph is in separate pieces. Rounding.
