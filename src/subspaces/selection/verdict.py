@@ -1,7 +1,7 @@
 """The verdict on a clustering: what structure was found, how far to trust it, and what to do.
 
-`judge` is a pure function of `Evidence`. Its numbers are in `verdict_thresholds` and come from benchmarks/study_verdict.py,
-where its answers are compared with known classes.
+`judge` is a pure function of `Evidence`. Its numbers are in `verdict_thresholds` and come from
+benchmarks/study_verdict.py, where its answers are compared with known classes.
 """
 
 from __future__ import annotations
