@@ -136,8 +136,8 @@ class FLS(JudgedMixin, ShareClusterer):
         with those of other methods, with one cluster, with shuffled columns and with other numbers of clusters, which
         takes about as long as a fit of 2,000 rows; it is made when it is first read.
     confidence_ : ndarray of shape (n,)
-        Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it, or flats of halves of the
-        rows. Like `agreement_`, not available with n_nearest=None; up to 100,000 rows.
+        Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it, or flats of halves of
+        the rows. Like `agreement_`, not available with n_nearest=None; up to 100,000 rows.
     agreement_ : float
         How far other landmarks give the same clusters: 1 is the same, 0 is chance. Below 0.5 there is a warning.
     eigenvalues_ : ndarray

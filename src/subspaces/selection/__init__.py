@@ -6,7 +6,8 @@
 - `search`: how the graph is made; `flat_count`, `graph_count`: the number of clusters
 - `partition`: which cut of the graph; `clustering`: one clustering of the rows
 - `flat_search`, `structure`, `coding`: K whole flats; whether clusters are flat, blobs or bent
-- `drawn_flats`: a graph for flats that were found without one; `flat_dimension`: the dimension of `LBF` and `KFlats` in few columns
+- `drawn_flats`: a graph for flats that were found without one
+- `flat_dimension`: the dimension of `LBF` and `KFlats` in few columns
 - `confidence`, `voting`, `joint`, `consensus`: whether other landmarks agree, and several sets of them as one
 - `record`, `record_text`, `record_words`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
 - `evidence`, `verdict`: what structure was found, how far to trust it, and what to do (`verdict_`)
