@@ -281,19 +281,17 @@ def landmarks() -> list[str]:
 
 def rules() -> list[str]:
     """What changes if one rule of the choice is left out."""
-    every, *without = results("study_rules").items()
+    found = results("study_rules")
+    found = {rule: runs for rule, runs in found.items() if all("accuracy" in run for run in runs.values())}
+    every = found.pop("all rules")
     parts = {"draw": "data of this page", "table": "tables from registries"}
-    lines = [
-        "| rule left out | " + " | ".join(parts.values()) + " | draws that lose; gain | time |",
-        "|---|---|---|---|---|",
-    ]
-    for rule, runs in without:
-        names = [name for name, run in runs.items() if "accuracy" in run and "accuracy" in every[1][name]]
-        change = {name: runs[name]["accuracy"] - every[1][name]["accuracy"] for name in names}
+    lines = ["| rule left out | " + " | ".join(parts.values()) + " | draws that lose; gain | time |"]
+    lines.append("|---" * 5 + "|")
+    for rule, runs in found.items():
+        change = {name: run["accuracy"] - every[name]["accuracy"] for name, run in runs.items()}
         means = [np.mean([value for name, value in change.items() if name.split()[0] == part]) for part in parts]
         lost, gained = (sum(sign * value > 0.01 for value in change.values()) for sign in (-1, 1))
-        seconds = (sum(each[name]["seconds"] for name in names) for each in (runs, every[1]))
-        time = next(seconds) / next(seconds)
+        time = sum(run["seconds"] for run in runs.values()) / sum(run["seconds"] for run in every.values())
         shown = " | ".join(f"{mean:+.4f}" for mean in means)
         lines.append(f"| {rule} | {shown} | {lost}; {gained} | {time:.2f} |")
     return lines
