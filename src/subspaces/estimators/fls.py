@@ -59,7 +59,7 @@ class FLS(JudgedMixin, ShareClusterer):
         Scale of exp(-dist^2 / sigma^2). "auto" is a scale per row: the gap in squared distance between its nearest
         flat and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth flat.
     n_nearest : int, "auto" or None, default="auto"
-        How many of its nearest flats describe a row. "auto" is 6, or 8 if every row is a landmark; None keeps all
+        How many of its nearest flats describe a row. "auto" is 5, or 8 if every row is a landmark; None keeps all
         of them, as in the paper.
     power : float, default=2
         The weight of a flat falls as exp(-(dist / sigma)^power). With a scale per row it hardly matters.

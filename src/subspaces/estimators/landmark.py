@@ -40,7 +40,7 @@ class LandmarkSpectralClustering(SpectralClusterer):
     n_landmarks : int, default=2000
         Number D of landmarks; at most n are used. With fewer, modularity separates similar partitions less well.
     n_nearest : int, "auto" or None, default="auto"
-        How many of its nearest landmarks describe a row, with weights that sum to one. "auto" is 6, or 8 if every row
+        How many of its nearest landmarks describe a row, with weights that sum to one. "auto" is 5, or 8 if every row
         is a landmark; None keeps all of them.
     sigma : float or "auto", default="auto"
         Scale of exp(-dist^2 / (2 sigma^2)). "auto" is a scale per row: the gap in squared distance between its nearest

@@ -26,7 +26,7 @@ NEIGHBORHOODS = ((2, 2), (6, 4))
 # Number of landmarks; every row is one if there are no more. study_landmarks.
 N_LANDMARKS = 3000
 # Nearest flats that describe a row, and how many if every row is a landmark. study_landmarks.
-N_NEAREST = 6
+N_NEAREST = 5
 N_NEAREST_ALL = 8
 
 # --- The partition (partition.py, joint.py) ---
