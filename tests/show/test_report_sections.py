@@ -64,7 +64,7 @@ def test_dimensions_are_those_of_the_model():
 
 
 def test_blobs_through_one_point_have_distances():
-    rows = np.random.default_rng(0).normal(size=(300, 5))
+    rows = np.random.default_rng(0).normal(size=(300, 5)) * np.repeat([1.0, 3.0], 150)[:, np.newaxis]
     model = fitted(FLS(2, affine=False, center=False, random_state=0), rows)
     facts = cluster_facts(subject_of(model, rows))
     assert facts.dims.tolist() == [0, 0]
