@@ -156,7 +156,7 @@ def main() -> None:
         warm_up()
         work, made = partial(one_fit, sets), partial(build, sets)
         measure(options.out, todo, work, made, options, limit=options.limit, parts=Parts(estimator, known))
-    if options.methods == "fls":
+    if options.methods == "fls" and options.out.exists():
         relatives = options.out.with_name(f"{options.out.stem}_relatives.json")
         found = json.loads(relatives.read_text())["results"] if relatives.exists() else {}
         print_tables(json.loads(options.out.read_text())["results"], found)

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 from draws import accuracy, rounded
-from known_data import WITHOUT_CLUSTERS, leading, load, motion_names, table_sizes
+from known_data import WITHOUT_CLUSTERS, leading, load, motion_names, table_sizes, without_files
 from measuring import measure, parser
 from shapes import SHAPES
 
@@ -161,7 +161,8 @@ def study(task, relatives=True):
 
     name, shift, seed = task
     x, y = load(name, seed)
-    k = len(np.unique(y[y >= 0])) + shift
+    # A rare class may have no rows among those drawn.
+    k = max(2, len(np.unique(y[y >= 0])) + shift)
     runs = []
     for method, model in list(methods(k, seed).items())[: None if relatives else 1]:
         rows = leading(x, max(30, 4 * k)) if method == "KFlats" else x
@@ -174,7 +175,7 @@ def study(task, relatives=True):
             evidence = gather(np.asarray(x), labels, k, rng=np.random.RandomState(seed))
         runs.append(
             {
-                "name": " ".join(each for each in name.split() if not each.endswith(".npz")),
+                "name": without_files(name),
                 "shift": shift,
                 "seed": seed,
                 "method": method,
