@@ -54,7 +54,8 @@ class FLS(JudgedMixin, ShareClusterer):
         Dimension d of the landmark flats; 0 for points. "auto" tries several on a sample and takes the one with the
         largest modularity; with at most five columns it takes points.
     n_landmarks : int or "auto", default="auto"
-        Number D of landmark flats. "auto" is 3000, or the number of rows if there are fewer.
+        Number D of landmark flats. "auto" is 3000, or the number of rows if there are fewer; at most 1000 if K whole
+        flats are found without a graph, which then only serves plots and `transform`.
     sigma : float or "auto", default="auto"
         Scale of exp(-dist^2 / sigma^2). "auto" is a scale per row: the gap in squared distance between its nearest
         flat and the last one kept; with n_nearest=None, one scale from the typical distance to the fifth flat.

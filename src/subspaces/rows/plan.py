@@ -121,15 +121,15 @@ def make_plan(
     max_columns: int | None,
     n_nearest: int | None,
     n_draws: int,
-    graph_rows: int | None = None,
+    drawn: tuple[int, int] | None = None,
     dtype: Any = np.float32,
     memory_limit: int | str = "1GB",
     device: str | None = None,
 ) -> Plan:
     """The plan of a fit of `n_rows` rows with these settings.
 
-    If clusters are flat beyond doubt, only `graph_rows` rows are described by landmarks; None if that is not asked. The
-    time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`. With
+    If clusters are flat beyond doubt, only some rows are described, by fewer landmarks: `drawn` has their numbers; None
+    if that is not asked. The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`. With
     `device`, it is that of rows on a device of torch, such as "cuda".
     """
     n = check_integer("n_rows", n_rows, low=1)
@@ -160,8 +160,10 @@ def make_plan(
         passes.insert(0, Pass("check rows, means and products", n, blocks, n * reading))
         passes += [Pass("sums over all rows", n, sums * n_draws * blocks, sums * n_draws * n * row_seconds)]
         passes += [Pass("labels of all rows", n, blocks, n_draws * n * row_seconds)]
-    drawing = 0.0 if graph_rows is None else DRAWN_PASSES * min(sample, graph_rows) * row_seconds
-    if_flat = () if graph_rows is None else _if_flat(passes, searching, drawing, reading)
+    if_flat: tuple[Pass, ...] = ()
+    if drawn is not None:
+        drawing = DRAWN_PASSES * min(sample, drawn[0]) * row_seconds * min(drawn[1], count) / count
+        if_flat = _if_flat(passes, searching, drawing, reading)
     held = {
         "blocks": 4 * min(n, block_rows) * p * kind.itemsize,
         "sample": sample * (p + 2 * width) * kind.itemsize,

@@ -19,6 +19,7 @@ from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.coding import mean_dim
 from subspaces.selection.decisions import flats_decision, structure_decision
+from subspaces.selection.drawn_flats import drawn_landmark_count
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.flat_search import search_flats
 from subspaces.selection.graph_count import decide_by_graph
@@ -95,7 +96,7 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
         search = choose_setting(rows, n_clusters, settings, rng)
     if search.trials:
         decisions.append(flats_decision(search))
-    first, further = _landmark_settings(rows, asked, search)
+    first, further = _landmark_settings(rows, asked, search, is_settled=structure is not None)
     return Setting(
         n_clusters,
         first,
@@ -169,9 +170,16 @@ def _n_landmarks(rows: PreparedRows, asked: Asked) -> int:
     return unless_auto(asked.n_landmarks) or landmark_count(len(rows.rows))
 
 
-def _landmark_settings(rows: PreparedRows, asked: Asked, search: Search) -> tuple[LandmarkSetting, LandmarkSetting]:
-    """How the landmark flats of the first clustering are made, and those of further ones."""
+def _landmark_settings(
+    rows: PreparedRows, asked: Asked, search: Search, *, is_settled: bool
+) -> tuple[LandmarkSetting, LandmarkSetting]:
+    """How the landmark flats of the first clustering are made, and those of further ones.
+
+    If K flats are settled, landmarks only draw them.
+    """
     n, count = len(rows.rows), _n_landmarks(rows, asked)
+    if is_settled and is_auto(asked.n_landmarks) and isinstance(asked.landmarks, str):
+        count = drawn_landmark_count(count)
     landmarks: str | Array = asked.landmarks if isinstance(asked.landmarks, str) else ""
     if not landmarks:
         shape = rows.shaped_by(unit=search.setting.unit, whiten=search.setting.whiten)

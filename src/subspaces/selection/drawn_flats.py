@@ -8,7 +8,7 @@ from subspaces._core import progress
 from subspaces.features.psi import compute_psi
 from subspaces.rows.preparation import PreparedRows
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.limits import GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK
+from subspaces.selection.limits import DRAWN_LANDMARKS, DRAWN_ROWS_PER_LANDMARK
 from subspaces.selection.setting import Setting
 from subspaces.selection.structure import Structure, label_by_flats
 from subspaces.spectral.iterated import sparse_spectrum
@@ -21,7 +21,7 @@ def draw_flats(
     """The clustering of prepared rows by the K flats of `structure`, with the eigenvectors of a graph of some rows."""
     landmarks = setting.landmarks
     shape = prepared.shaped_by(unit=landmarks.flats.unit, whiten=landmarks.flats.whiten)
-    sample = at_most(np.arange(len(prepared.rows)), graph_rows(landmarks.count), rng)
+    sample = at_most(np.arange(len(prepared.rows)), DRAWN_ROWS_PER_LANDMARK * landmarks.count, rng)
     rows = shape.shaped(prepared.rows[sample])
     progress.stage("flats at landmarks", f"fitting flats at {landmarks.count:,} landmarks")
     described = compute_psi(landmarks.features(rng).fit(rows), rows)
@@ -42,6 +42,6 @@ def draw_flats(
     )
 
 
-def graph_rows(n_landmarks: int) -> int:
-    """Number of rows that are enough for such a graph."""
-    return max(GRAPH_ROWS, GRAPH_ROWS_PER_LANDMARK * n_landmarks)
+def drawn_landmark_count(n_landmarks: int) -> int:
+    """Number of landmarks that are enough for such a graph."""
+    return min(n_landmarks, DRAWN_LANDMARKS)

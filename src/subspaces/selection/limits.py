@@ -49,9 +49,9 @@ SPLIT_FLATS = 2
 SPLIT_ROUNDS = 3
 MORE_STARTS = 10
 
-# Rows of the graph if K flats are found without it, at least, and for each landmark.
-GRAPH_ROWS = 10_000
-GRAPH_ROWS_PER_LANDMARK = 5
+# Landmarks of the graph that draws K flats found without it, at most, and its rows for each of them.
+DRAWN_LANDMARKS = 1000
+DRAWN_ROWS_PER_LANDMARK = 5
 
 # --- Number of clusters of a graph (graph_count.py) ---
 # Settings whose partitions are compared to report agreement.
