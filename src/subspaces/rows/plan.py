@@ -129,8 +129,8 @@ def make_plan(
     """The plan of a fit of `n_rows` rows with these settings.
 
     If clusters are flat beyond doubt, only some rows are described, by fewer landmarks: `drawn` has their numbers; None
-    if that is not asked. The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for `subspace_dim`. With
-    `device`, it is that of rows on a device of torch, such as "cuda".
+    if that is not asked. The time is that of flats of dimension `usual_dim`, if it is given; memory is enough for
+    `subspace_dim`. With `device`, it is that of rows on a device of torch, such as "cuda".
     """
     n = check_integer("n_rows", n_rows, low=1)
     p = check_integer("n_columns", n_columns, low=2)
