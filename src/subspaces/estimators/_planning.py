@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from subspaces._core.validation import check_integer, is_auto, unless_auto
+from subspaces._core.validation import check_integer, is_auto
 from subspaces.rows.plan import Plan, make_plan
-from subspaces.selection.choosing import landmark_count, nearest_count
-from subspaces.selection.drawn_flats import drawn_landmark_count
+from subspaces.selection.choosing import landmark_count, nearest_count, searches_flats
 from subspaces.selection.limits import DRAWN_ROWS_PER_LANDMARK
 from subspaces.selection.thresholds import DIMS
 
@@ -20,11 +17,9 @@ def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
         value = getattr(model, name)
         if not is_auto(value) and not (value is None and name == "n_nearest"):
             check_integer(name, value, low=0 if name == "subspace_dim" else 1)
-    n_landmarks = unless_auto(model.n_landmarks) or landmark_count(n_rows)
-    drawn = drawn_landmark_count(n_landmarks) if is_auto(model.n_landmarks) else n_landmarks
-    if not isinstance(model.landmarks, str):
-        n_landmarks = drawn = len(np.asarray(model.landmarks))
-    searches_flats = model.assign == "auto" and model.n_nearest is not None
+    asked = model._asked()
+    n_landmarks = landmark_count(n_rows, asked)
+    drawn = landmark_count(n_rows, asked, is_settled=True)
     return make_plan(
         n_rows,
         n_columns,
@@ -33,7 +28,7 @@ def plan_of(model: Any, n_rows: int, n_columns: int, **machine: Any) -> Plan:
         usual_dim=DIMS[len(DIMS) // 2] if is_auto(model.subspace_dim) else None,
         max_columns=model._row_options().max_columns,
         n_nearest=nearest_count(model.n_nearest, n_landmarks, n_rows),
-        drawn=(DRAWN_ROWS_PER_LANDMARK * drawn, drawn) if searches_flats else None,
+        drawn=(DRAWN_ROWS_PER_LANDMARK * drawn, drawn) if searches_flats(asked) else None,
         n_draws=1 if is_auto(model.n_draws) else int(model.n_draws),
         **machine,
     )

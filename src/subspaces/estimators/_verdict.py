@@ -34,7 +34,6 @@ class PendingVerdict:
     labels: Labels  # (m,)
     n_clusters: int
     structure: Structure | None
-    landmarks: float | None
     of_all: dict[str, Any]  # fields of `Evidence`
     seed: int
     chosen: bool  # whether the number of clusters was chosen from the rows
@@ -50,7 +49,6 @@ class PendingVerdict:
             structure=self.structure,
             sample=np.arange(len(self.rows)),
             prepare=self.preparation,
-            landmarks=self.landmarks,
         )
         return judge(replace(found, **self.of_all), chosen=self.chosen)
 
@@ -69,6 +67,7 @@ def pending_verdict(
     if len(columns) == feed.rows.shape[1]:
         mean = model.preparation.mean
         plain_of = replace(model.preparation.plain, mean=mean if scale is None else mean / scale, scale=None)
+    agreement = None if found.confidence is None else found.confidence.overall
     return PendingVerdict(
         rows if scale is None else rows / scale[columns],
         clustered,
@@ -76,10 +75,10 @@ def pending_verdict(
         labels[sample],
         setting.n_clusters,
         found.structure,
-        None if found.confidence is None else found.confidence.overall,
         {
             **sizes_of(labels, setting.n_clusters),
             "n_columns": feed.rows.shape[1],
+            "landmarks" if by_graph else "halves": agreement,
             "graphs": agreement_of_trials(labels, setting.trials, setting.landmarks.flats.whiten),
         },
         int(feed.rng.randint(2**31)),

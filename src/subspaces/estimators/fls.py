@@ -52,7 +52,8 @@ class FLS(JudgedMixin, ShareClusterer):
         flat, otherwise the largest number whose modularity is near the maximum.
     subspace_dim : int or "auto", default="auto"
         Dimension d of the landmark flats; 0 for points. "auto" tries several on a sample and takes the one with the
-        largest modularity; with at most five columns it takes points.
+        largest modularity; of more than 8,000 rows the largest dimension that is not clearly worse. With at most five
+        columns it takes points, unless `affine=False`.
     n_landmarks : int or "auto", default="auto"
         Number D of landmark flats. "auto" is 3000, or the number of rows if there are fewer; at most 1000 if K whole
         flats are found without a graph, which then only serves plots and `transform`.
@@ -70,9 +71,9 @@ class FLS(JudgedMixin, ShareClusterer):
         How many rows a flat is fitted to; "beta2" chooses the number at each landmark, among the sizes that a `Beta2`
         names. "auto" is searched together with the dimension.
     affine : bool or "auto", default="auto"
-        Whether the flats have centres of their own or pass through the origin of the prepared rows. "auto" tries
-        both and points on a sample, and takes linear flats unless the modularity of another kind is clearly larger.
-        Points are affine.
+        Whether flats have centres of their own or pass through the origin of the prepared rows. "auto" tries both and
+        points at landmarks of a sample, and takes linear flats unless the modularity of another kind is clearly larger;
+        K whole flats are affine then. Points are affine.
     center : bool, default=True
         Whether the mean is subtracted from the rows.
     normalize : bool or "auto", default="auto"
@@ -80,7 +81,7 @@ class FLS(JudgedMixin, ShareClusterer):
         row, and not for affine ones, which do.
     standardise : bool or "auto", default="auto"
         Whether columns are divided by their standard deviations, because they have different units. "auto" does so if
-        one column has more than 90 % of the variance and standardised columns are clearly better described by a flat.
+        one of at most 80 columns has more than 90 % of the variance and one flat describes standardised columns better.
     whiten : float or "auto", default="auto"
         Power to which rows are whitened before landmark flats are fitted, from 0, not at all, to 1, all principal
         directions with the same variance. It helps if leading directions are common to all clusters, such as the light
@@ -89,19 +90,19 @@ class FLS(JudgedMixin, ShareClusterer):
         Rows of more columns are projected on this many principal directions. "auto" is 80, or twice a given
         `subspace_dim` if that is more; None projects only rows that are fewer than their columns, on their span.
     n_components : int or "auto", default="auto"
-        Number of eigenvectors that k-means uses. "auto" tries several, from K - 1 to about 2 K, and takes the one with
-        the largest modularity; with n_nearest=None it is K - 1, as in the paper.
+        Number of eigenvectors that k-means uses. "auto" tries several and takes the one with the largest modularity;
+        with n_nearest=None it is K - 1. Labels of joined parts or whole flats do not depend on it.
     assign : {"auto", "balanced", "density"}, default="auto"
         How partitions are compared. "balanced" takes the largest modularity, which prefers clusters of similar size;
         "density" cuts where clusters are joined most weakly, whatever their sizes; "auto" takes the first unless the
         second is clearly better separated, and K whole flats if these describe the rows about as well as any number of
-        flats does. With n_nearest=None there is only k-means.
+        flats does: then parameters of landmarks change no labels, except `affine=False` and `subspace_dim=0`, which
+        whole flats respect. With n_nearest=None there is only k-means.
     n_draws : int or "auto", default="auto"
-        Number of landmark sets; if clusters are whole flats, one is used. The landmarks of several sets describe rows
-        together, which takes as many times longer; `flats_` and `transform` are those of the set that comes nearest to
-        the labels of all. "auto" is 1, or 4 if halves of the landmarks disagree or clusters may differ in size, unless
-        every row is a landmark; these sets are of the first kind tried (linear flats by default), of the middle
-        dimension, which fit into smaller clusters.
+        Number of landmark sets, whose landmarks describe rows together; the time is proportional. Whole flats use one.
+        "auto" is 1, or 4 new ones if halves of the landmarks disagree or clusters may differ in size, and not every row
+        is a landmark. New sets have flats of a middle dimension, which fit into small clusters, and of the first kind
+        tried, unless rows are whitened. `flats_` and `transform` are those of the set nearest to the labels of all.
     detect_outliers : bool or float, default=False
         Whether rows far from all clusters are labelled -1, in `labels_` and by `predict`. True estimates their number
         from the rows, a number between 0 and 1 is their share.
@@ -124,23 +125,22 @@ class FLS(JudgedMixin, ShareClusterer):
         The landmark flats, in the coordinates of X: `flats_.centers` (D, p) and `flats_.bases` (D, p, d).
     cluster_dims_ : ndarray of shape (K,)
         Dimension of each cluster, estimated from its rows without outliers, whatever `subspace_dim` is: the number of
-        directions that each shorten the description of a row by a nat; 0 for a blob. If flats pass through the origin,
-        an affine cluster needs one more.
+        directions that each shorten the description of a row by a nat; 0 for a blob. With `center=False` and linear
+        flats, an affine cluster needs one more.
     cluster_bases_ : Flats
         One flat for each cluster, fitted to its inliers, in the coordinates of X. All have the largest dimension of
         `cluster_dims_`; the first `cluster_dims_[k]` columns of `cluster_bases_.bases[k]` span cluster k.
     choice_ : Choice
-        What was tried, all scores and the reason for each choice. Print it, plot it, or look up one decision, as in
-        `choice_["flats"].chosen`.
+        What was tried, all scores and the reasons. Print it, plot it, or look one up: `choice_["structure"].reason`.
     verdict_ : Verdict
         What kind of clusters were found, how far to trust them, and what to try; print it. It compares the clusters
-        with those of other methods, with one cluster, with shuffled columns and with other numbers of clusters, which
-        takes about as long as a fit of 2,000 rows; it is made when it is first read.
+        with those of other methods, of shuffled columns and of other numbers of clusters, which takes about as long as
+        a fit of 2,000 rows; it is made when it is first read, saved or pickled.
     confidence_ : ndarray of shape (n,)
         Confidence in the label of each row, from 0 to 1: how far other landmarks agree with it, or flats of halves of
         the rows. Like `agreement_`, not available with n_nearest=None; up to 100,000 rows.
     agreement_ : float
-        How far other landmarks give the same clusters: 1 is the same, 0 is chance. Below 0.5 there is a warning.
+        The same for all rows together: 1 is the same clusters, 0 is chance. Below 0.5 there is a warning.
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised kernel matrix, beginning with the trivial one.
     outlier_scores_ : ndarray of shape (n,)
@@ -148,7 +148,7 @@ class FLS(JudgedMixin, ShareClusterer):
     sigma_ : float
         The scale in use; the median over rows if each row has its own.
     n_clusters_, subspace_dim_, n_landmarks_, n_nearest_, n_components_, n_columns_ : int
-        The values in use; `n_columns_` counts columns after projection.
+        The values in use; `n_columns_` counts columns after projection, `n_landmarks_` flats that are kept.
     neighborhood_ : int, "beta2" or Beta2
     affine_, center_, normalize_, standardise_ : bool
     whiten_ : float
@@ -336,7 +336,7 @@ class FLS(JudgedMixin, ShareClusterer):
         fitted: dict[str, Any] = {}
         if found.confidence is not None:
             fitted |= {"confidence_": found.confidence.rows, "agreement_": found.confidence.overall}
-            warn_if_coin_toss(found.confidence.overall)
+            warn_if_coin_toss(found.confidence.overall, by_flats=found.best.partition.flats is not None)
         return self._fitted(
             feed,
             model,
@@ -388,7 +388,7 @@ class FLS(JudgedMixin, ShareClusterer):
         """What `fit` would do with this many rows, how much memory it takes and about how long on this machine.
 
         Print it. `FLS(10, n_landmarks=500).plan(10**9, 80)` plans with these parameters, `FLS.plan` with defaults,
-        `device="cuda"` for rows on a GPU. Memory is that of the largest dimension that is tried, time of a middle one.
+        `device="cuda"` for rows on a GPU. Memory is that of the largest dimension tried, time that of a middle one.
         """
         return plan_of(self, n_rows, n_columns, dtype=dtype, memory_limit=memory_limit, device=device)
 

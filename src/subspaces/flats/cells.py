@@ -196,8 +196,9 @@ def fit_backgrounds(space: Space, inside: NDArray[np.bool_]) -> list[Background]
     # Medians, because a few outliers may be farther than all others.
     centers = spatial_medians(rows, sizes) if space.affine else np.zeros((len(sizes), p))
     squares = _middles(squared_lengths(rows - centers.repeat(sizes, axis=0)), sizes)
+    # At least as wide as the data, and reaching their centre, so that the background cannot model a cluster.
+    squares = np.maximum(squares, squared_lengths(centers))
     for i, size, center, square in zip(filled, sizes, centers, squares, strict=True):
-        # At least as wide as the data, so that the background cannot model a cluster.
         found[i] = Background(int(size), center, max(1.0, float(square) / p))
     return found
 

@@ -11,7 +11,7 @@
 - `confidence`, `voting`, `joint`, `consensus`: whether other landmarks agree, and several sets of them as one
 - `record`, `record_text`, `record_words`, `record_plot`, `decisions`: what was chosen and why (`choice_`)
 - `evidence`, `verdict`: what structure was found, how far to trust it, and what to do (`verdict_`)
-- `thresholds`: all numbers that change labels; `limits`: those of time; `verdict_thresholds`: those of words
+- `thresholds`: numbers of rules; `limits`: sizes of searches; `verdict_thresholds`: numbers that change only words
 """
 
 from subspaces.selection.choosing import choose

@@ -19,11 +19,10 @@ from subspaces.rows.preparation import PreparedRows, RowOptions, prepare
 from subspaces.selection.clustering import CutSetting
 from subspaces.selection.coding import mean_dim
 from subspaces.selection.decisions import flats_decision, structure_decision
-from subspaces.selection.drawn_flats import drawn_landmark_count
 from subspaces.selection.flat_count import decide_n_clusters
 from subspaces.selection.flat_search import search_flats
 from subspaces.selection.graph_count import decide_by_graph
-from subspaces.selection.limits import FLAT_ROWS
+from subspaces.selection.limits import DRAWN_LANDMARKS, FLAT_ROWS
 from subspaces.selection.record import Choice, Decision
 from subspaces.selection.search import (
     FlatSetting,
@@ -43,7 +42,8 @@ from subspaces.spectral.thresholds import PART_VECTORS
 def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: Any = None) -> Setting:
     """Choose everything that `asked` leaves open, without labels.
 
-    Values that are given are not varied; if all are given, this returns at once. `FLS.fit` calls it before `cluster`.
+    Values that are given are not varied. K whole flats are searched unless `assign` is given or `n_nearest` is None; if
+    nothing else is open either, this returns at once. `FLS.fit` calls it before `cluster`.
 
     Parameters
     ----------
@@ -81,11 +81,18 @@ def choose(rows: PreparedRows | Rows, asked: Asked | None = None, random_state: 
     decisions = [] if not is_auto(asked.n_clusters) else [_choose_n_clusters(rows, asked, rng)]
     n_clusters = int(decisions[0].chosen["n_clusters"] if decisions else asked.n_clusters)
     settings = flat_settings(rows, asked, n_clusters)
-    n_nearest = nearest_count(asked.n_nearest, _n_landmarks(rows, asked), len(rows.rows))
     sample = at_most(np.arange(len(rows.rows)), FLAT_ROWS, rng)
     flats, structure = None, None
-    if asked.assign == "auto" and n_clusters > 1 and n_nearest is not None:
-        flats = search_flats(rows.rows[sample], n_clusters, rng, grain=rows.grain)
+    if n_clusters > 1 and searches_flats(asked):
+        # Points or linear flats, if the user asks for these. Other dimensions may differ from those of local flats.
+        flats = search_flats(
+            rows.rows[sample],
+            n_clusters,
+            rng,
+            affine=_is_affine(asked),
+            max_dim=0 if unless_auto(asked.subspace_dim) == 0 else None,
+            grain=rows.grain,
+        )
         structure = structure_of(flats, rng) if flats.is_settled else None
     if structure is not None and structure.kind != BENT:
         decisions.append(structure_decision(structure, is_settled=True))
@@ -132,7 +139,7 @@ def _choose_n_clusters(rows: PreparedRows, asked: Asked, rng: np.random.RandomSt
     decision = decide_n_clusters(
         rows.rows,
         most,
-        affine=True if is_auto(asked.affine) else bool(asked.affine),
+        affine=_is_affine(asked),
         max_dim=unless_auto(asked.subspace_dim),
         rng=rng,
         grain=rows.grain,
@@ -141,6 +148,11 @@ def _choose_n_clusters(rows: PreparedRows, asked: Asked, rng: np.random.RandomSt
         decision = decide_by_graph(rows, most, flat_settings(rows, asked, most), rng, flats=decision)
     progress.note(f"{decision.chosen['n_clusters']} clusters: {decision.reason}")
     return decision
+
+
+def _is_affine(asked: Asked) -> bool:
+    """Whether whole flats have centres of their own, unless linear flats are asked for."""
+    return is_auto(asked.affine) or bool(asked.affine)
 
 
 def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[FlatSetting]:
@@ -163,23 +175,26 @@ def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[Fla
     return [*flats, *points, *(each for whiten in powers[1:] for each in settings(kinds[0], whiten, dim))]
 
 
-def _n_landmarks(rows: PreparedRows, asked: Asked) -> int:
-    """Number of landmarks."""
+def searches_flats(asked: Asked) -> bool:
+    """Whether K whole flats are searched: not if the graph is to decide, nor for the dense psi of the paper."""
+    return asked.assign == "auto" and asked.n_nearest is not None
+
+
+def landmark_count(n_rows: int, asked: Asked, *, is_settled: bool = False) -> int:
+    """Number of landmarks; if K flats are settled, fewer are enough to draw them. All rows if there are no more."""
     if not isinstance(asked.landmarks, str):
         return len(np.asarray(asked.landmarks))
-    return unless_auto(asked.n_landmarks) or landmark_count(len(rows.rows))
+    if not is_auto(asked.n_landmarks):
+        return int(asked.n_landmarks)
+    return min(n_rows, N_LANDMARKS, *([DRAWN_LANDMARKS] if is_settled else []))
 
 
 def _landmark_settings(
     rows: PreparedRows, asked: Asked, search: Search, *, is_settled: bool
 ) -> tuple[LandmarkSetting, LandmarkSetting]:
-    """How the landmark flats of the first clustering are made, and those of further ones.
-
-    If K flats are settled, landmarks only draw them.
-    """
-    n, count = len(rows.rows), _n_landmarks(rows, asked)
-    if is_settled and is_auto(asked.n_landmarks) and isinstance(asked.landmarks, str):
-        count = drawn_landmark_count(count)
+    """How the landmark flats of the first clustering are made, and those of further ones."""
+    n = len(rows.rows)
+    count = landmark_count(n, asked, is_settled=is_settled)
     landmarks: str | Array = asked.landmarks if isinstance(asked.landmarks, str) else ""
     if not landmarks:
         shape = rows.shaped_by(unit=search.setting.unit, whiten=search.setting.whiten)
@@ -205,13 +220,8 @@ def _cut_setting(asked: Asked, n_clusters: int, landmarks: LandmarkSetting, n_ro
     return CutSetting(n_clusters, tuple(vector_counts(n_clusters)), asked.assign, n_part_vectors=parts)
 
 
-def landmark_count(n_rows: int) -> int:
-    """Default number of landmarks: all rows if there are no more."""
-    return min(n_rows, N_LANDMARKS)
-
-
 def nearest_count(n_nearest: Any, n_landmarks: int, n_rows: int) -> int | None:
-    """How many landmarks describe a row: as given, or more if every row is a landmark, the nearest of itself."""
+    """How many landmarks describe a row: as given, or more if every row is a landmark, as one is the row itself."""
     if is_auto(n_nearest):
         return N_NEAREST if n_landmarks < n_rows else N_NEAREST_ALL
     return None if n_nearest is None else int(n_nearest)

@@ -26,7 +26,7 @@ def code_directions(rows: Array, *, affine: bool = True) -> Array:
 
 
 def spread(code: Code) -> float:
-    """Mean share of the columns that flats use; directions that save little count twice, they bend."""
+    """Mean share of the columns that flats use; directions that save little count twice: the cluster may be bent."""
     used = [2 * cell.basis.shape[1] - cell.dim for cell in code.cells if cell]
     return float(np.mean(used)) / code.space.rows.shape[1] if used else np.inf
 
@@ -85,7 +85,7 @@ def clearly_longer(code: Code, shortest: Code, *, mixed: bool = False) -> bool:
 def most_even(codes: Sequence[Code]) -> Code:
     """The code with the most similar sizes of clusters among those not clearly longer than the shortest.
 
-    Blobs that overlap can be cut in many ways, and their labels say little: rows are encoded by the mixture of all.
+    Overlapping blobs have many cuts of nearly equal length, so lengths are those under the mixture of all clusters.
     """
 
     def length(code: Code) -> float:

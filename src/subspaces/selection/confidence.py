@@ -114,8 +114,8 @@ def confidence(
     """How far the opinions (n, K) agree with the labels (n,); overall agreement is that on the `inliers`.
 
     The opinion of all landmarks `together` (n, K) counts for each row, but not for the overall agreement, because the
-    labels come from it. If the labels may be those of an opinion, it is the agreement of opinions with each other,
-    `mutual`.
+    labels come from it. With `mutual`, it is the agreement of the opinions with each other: use it if the labels may be
+    those of one opinion.
     """
     counted = [*opinions] if together is None else [*opinions, together]
     own = np.mean([each[np.arange(len(labels)), labels] for each in counted], axis=0)
@@ -129,11 +129,12 @@ def confidence(
     return Confidence(own.astype(opinions[0].dtype), overall)
 
 
-def warn_if_coin_toss(overall: float) -> None:
-    """Warn if other landmarks would have given other clusters."""
+def warn_if_coin_toss(overall: float, *, by_flats: bool) -> None:
+    """Warn if other landmarks, or flats of other rows, would have given other clusters."""
     if overall < COIN_TOSS:
+        varied = "Halves of the rows" if by_flats else "Other landmarks"
         warn_caller(
-            f"Other landmarks give other clusters (agreement {overall:.2f}, where 1 is the same and 0 is chance): "
+            f"{varied} give other clusters (agreement {overall:.2f}, where 1 is the same and 0 is chance): "
             "X may have no such clusters, or another number of them; look at choice_ and confidence_.",
             ConvergenceWarning,
         )

@@ -57,11 +57,11 @@ def structure_decision(structure: Structure, *, is_settled: bool = False) -> Dec
 
 def partition_decision(choice: PartitionChoice, chosen: Partition) -> Decision:
     """Which partition of the rows: the best of each origin and number of eigenvectors."""
-    reason = "the largest modularity, or the fewest eigenvectors within two standard errors of it"
+    reason = "the largest modularity, or a simpler partition within two standard errors of it"
     if chosen.origin == "flats":
         reason = "whole flats, which have about the shortest description of the rows"
     elif choice.kind == "density":
-        reason = "better separated than the largest modularity: clusters differ in size"
+        reason = "better separated than the partition of the largest modularity"
     ranked = sorted(choice.candidates, key=lambda each: (each.origin, each.n_vectors, -each.modularity))
     best = [next(group) for _, group in groupby(ranked, key=lambda each: (each.origin, each.n_vectors))]
     shown = [chosen] + [each for each in best if (each.origin, each.n_vectors) != (chosen.origin, chosen.n_vectors)]

@@ -8,7 +8,7 @@ from subspaces._core import progress
 from subspaces.features.psi import compute_psi
 from subspaces.rows.preparation import PreparedRows
 from subspaces.selection.clustering import Clustering
-from subspaces.selection.limits import DRAWN_LANDMARKS, DRAWN_ROWS_PER_LANDMARK
+from subspaces.selection.limits import DRAWN_ROWS_PER_LANDMARK
 from subspaces.selection.setting import Setting
 from subspaces.selection.structure import Structure, label_by_flats
 from subspaces.spectral.iterated import sparse_spectrum
@@ -27,7 +27,9 @@ def draw_flats(
     described = compute_psi(landmarks.features(rng).fit(rows), rows)
     progress.stage("partition", f"assigning {len(prepared.rows):,} rows to {setting.n_clusters} flats")
     spectrum = sparse_spectrum(described.psi, setting.cut.n_computed)
-    partition, labels = label_by_flats(described.psi, spectrum, structure, prepared.rows, sample)
+    # The fewest of the vectors that would be tried: K - 1, unless a number is given.
+    n_vectors = min(setting.cut.n_vectors)
+    partition, labels = label_by_flats(described.psi, spectrum, structure, prepared.rows, sample, n_vectors=n_vectors)
     return Clustering(
         described.features,
         described.psi,
@@ -40,8 +42,3 @@ def draw_flats(
         unit=landmarks.flats.unit,
         structure=structure,
     )
-
-
-def drawn_landmark_count(n_landmarks: int) -> int:
-    """Number of landmarks that are enough for such a graph."""
-    return min(n_landmarks, DRAWN_LANDMARKS)

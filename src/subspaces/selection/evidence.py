@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from subspaces._core.arrays import Array, Indices, Labels, unit_rows
+from subspaces._core.copies import first_copies
 from subspaces._core.pca import principal_directions
 from subspaces._core.threads import one_thread
 from subspaces.flats.description import Code, measure, shortest_code, shortest_codes
@@ -36,7 +37,13 @@ from subspaces.selection.limits import (
 from subspaces.selection.search import Trial
 from subspaces.selection.structure import Structure, find_structure
 from subspaces.selection.thresholds import FLAT_SHARE
-from subspaces.selection.verdict_thresholds import CLEAR_ERRORS, SAME_AGREEMENT, SHUFFLED_SHARE, TOP_COLUMN
+from subspaces.selection.verdict_thresholds import (
+    CLEAR_ERRORS,
+    DISTINCT_SHARE,
+    SAME_AGREEMENT,
+    SHUFFLED_SHARE,
+    TOP_COLUMN,
+)
 from subspaces.spectral.graph import spectral_vectors
 from subspaces.spectral.kmeans import kmeans
 from subspaces.spectral.partition import at_most
@@ -71,6 +78,7 @@ class Evidence:
     smallest: int  # rows of the smallest cluster
     outliers: float  # share of rows in no cluster
     landmarks: float | None  # agreement of other landmarks
+    halves: float | None  # agreement of flats of halves of the rows
     seeds: float | None  # agreement of fits with other seeds
     kmeans: float | None  # agreement with k-means
     points: float | None  # agreement with spectral clustering of the graph of nearest neighbours
@@ -114,18 +122,23 @@ def gather(
     prepare: Prepare | None = None,
     graphs: float | None = None,
     landmarks: float | None = None,
+    halves: float | None = None,
     seeds: float | None = None,
 ) -> Evidence:
     """Evidence about the clusters `labels` (n,), -1 for none, of the rows of `x` (n, p).
 
     `clustered` (n, q) are the prepared rows, if it was not `x` that was clustered. `structure`, found at the rows
-    `sample` (m,), is that of the fit, if it has any, and `prepare` prepares rows as those were. `graphs`, `landmarks`
-    and `seeds` are fields of `Evidence`.
+    `sample` (m,), is that of the fit, if it has any, and `prepare` prepares rows as those were. `graphs`, `landmarks`,
+    `halves` and `seeds` are fields of `Evidence`.
     """
     labels = np.asarray(labels)
     most = max(VERDICT_ROWS, VERDICT_ROWS_PER_CLUSTER * n_clusters)
     if sample is None:
         sample = np.sort(at_most(np.arange(len(x)), most, rng))
+    first = first_copies(_some(x, sample))
+    if first is not None and len(first) <= DISTINCT_SHARE * len(sample):
+        # Copies are not independent: noise would seem to have dense clusters.
+        sample, structure, prepare = sample[first], None, None
     few = sample[:: -(-len(sample) // most)]
     raw, own = _some(x, few), labels[few]
     variances = raw.var(axis=0)
@@ -136,6 +149,7 @@ def gather(
         "n_clusters": n_clusters,
         "graphs": graphs,
         "landmarks": landmarks,
+        "halves": halves,
         "seeds": seeds,
         "top_column": float(variances.max()) / total if total > 0 else 1.0,
     }
@@ -153,7 +167,7 @@ def gather(
         flat = _flat_figures(structure, labels[sample], rng)
         crossings = _crossing_figures(_crossings(near, own), _shuffled_crossings(raw, n_clusters, rng))
         by_flats = flat["flats"] >= SAME_AGREEMENT and (flat["share"] or 0.0) >= FLAT_SHARE
-        # A full search takes as long as that for the rows, and nothing depends on it if neighbours show enough.
+        # A full search takes as long as that of the rows. It is not needed if neighbours show enough.
         full = by_flats and not are_separate(**crossings)
         return Evidence(
             **known,
@@ -368,7 +382,8 @@ def _shuffled_gain(
     starts = [_kmeans(mixed, k, rng)]
     if prepare is not None:
         starts.append(structure.clusters.labels(mixed))
-    found = find_structure(mixed, starts, k, rng, grain=grain)
+    space = structure.code.space
+    found = find_structure(mixed, starts, k, rng, affine=space.affine, max_dim=space.high, grain=grain)
     return _difference(found.one, min(found.codes, key=lambda code: code.length))
 
 

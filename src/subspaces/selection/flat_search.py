@@ -78,19 +78,28 @@ class FlatSearch:
         return found + split_and_joined(sound_first(known)[0], columns, dim, rng)
 
 
-def search_flats(rows: Array, n_clusters: int, rng: np.random.RandomState, *, grain: float = 0.0) -> FlatSearch:
-    """Descriptions of rows (m, q) by `n_clusters` flats and by other numbers; `grain` is as in `measure`."""
-    directions = code_directions(rows)
+def search_flats(
+    rows: Array,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    affine: bool = True,
+    max_dim: int | None = None,
+    grain: float = 0.0,
+) -> FlatSearch:
+    """Descriptions of rows (m, q) by `n_clusters` flats and by other numbers; options are as in `measure`."""
+    directions = code_directions(rows, affine=affine)
     columns = rows @ directions
-    space = measure(columns, affine=True, grain=grain)
+    space = measure(columns, affine=affine, max_dim=max_dim, grain=grain)
     tried = [kmeans_start(columns, n_clusters, rng)]
     dims = start_dims(space.high)
-    local = local_candidates(columns, dims, True, rng) if n_clusters <= MANY_FLATS else []
+    local = local_candidates(columns, dims, affine, rng) if n_clusters <= MANY_FLATS else []
     if local:
         (linear,) = local_candidates(columns, [max(1, dims[0])], False, rng)
         # Many flats of the largest dimension nearly fill few columns, and lines lie in most flats.
         tried += [
-            flat_start(columns, dim, n_clusters, rng) for dim in (dims if space.high < START_DIMS[-1] else dims[-1:])
+            flat_start(columns, dim, n_clusters, rng, affine=affine)
+            for dim in (dims if space.high < START_DIMS[-1] else dims[-1:])
         ]
         tried += [nearest_start(columns, linear, n_clusters, rng)]
     *codes, one = shortest_codes(space, [*tried, np.zeros(len(rows), np.intp)], n_clusters)
@@ -117,8 +126,9 @@ def codes_of_joined(
     others = codes_by_count(
         columns,
         n_clusters + MORE_FLATS,
-        affine=True,
+        affine=space.affine,
         rng=rng,
+        max_dim=space.high,
         min_clusters=n_clusters - 1,
         n_clusters=n_clusters,
         local=local,
@@ -145,12 +155,13 @@ def flat_start(
     n_clusters: int,
     rng: np.random.RandomState,
     *,
+    affine: bool,
     neighborhood: Beta2 | None = PUBLISHED_SIZES,
 ) -> Indices:
     """Labels (m,) of rows (m, c) by K-flats from local best-fit flats, as in LBF; `neighborhood` as in `LocalFlats`."""
-    local = LocalFlats(columns, dim, affine=True, rng=rng, neighborhood=neighborhood)
+    local = LocalFlats(columns, dim, affine=affine, rng=rng, neighborhood=neighborhood)
     flats = local.best(n_clusters, CANDIDATES_PER_CLUSTER * n_clusters, n_starts=COUNT_STARTS, rng=rng)
-    return fit_kflats(columns, flats, affine=True, max_iter=KFLATS_STEPS).labels.astype(np.intp)
+    return fit_kflats(columns, flats, affine=affine, max_iter=KFLATS_STEPS).labels.astype(np.intp)
 
 
 def nearest_start(columns: Array, local: LocalFlats, n_clusters: int, rng: np.random.RandomState) -> Indices:
@@ -182,7 +193,8 @@ def split_starts(code: Code, columns: Array, dim: int, rng: np.random.RandomStat
             split = labels.copy()
             # The directions of the flat are those of the two together.
             half = (code.cells[cell].basis.shape[1] + 1) // 2
-            split[own[flat_start(columns[own], max(dim, half), 2, rng, neighborhood=None) == 1]] = k
+            two = flat_start(columns[own], max(dim, half), 2, rng, affine=code.space.affine, neighborhood=None)
+            split[own[two == 1]] = k
             found.append(split)
     return found
 

@@ -1,4 +1,4 @@
-"""Numbers of this room that bound time: samples, starts and rounds. Larger ones take longer, smaller ones miss more."""
+"""Sizes of searches: samples, starts and rounds. Larger ones take longer and seldom change labels."""
 
 # --- Search for a graph (search.py) ---
 # The pilot that decides the kind: rows, landmarks, dimensions. The sample that decides the rest: rows, landmarks.
@@ -32,7 +32,7 @@ JOINT_DRAWS = 6
 OPINION_ROWS = 5000
 OPINION_STARTS = 2
 
-# --- Whole flats and their number (structure.py, flat_count.py) ---
+# --- Whole flats and their number (flat_search.py, flat_count.py, structure.py) ---
 # Rows that are described; further flats that are tried, and the largest number of clusters for which they are.
 FLAT_ROWS = 2000
 MORE_FLATS = 6
@@ -49,7 +49,7 @@ SPLIT_FLATS = 2
 SPLIT_ROUNDS = 3
 MORE_STARTS = 10
 
-# Landmarks of the graph that draws K flats found without it, at most, and its rows for each of them.
+# For a graph that serves only plots and `transform`: most landmarks, and rows for each of them.
 DRAWN_LANDMARKS = 1000
 DRAWN_ROWS_PER_LANDMARK = 5
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -62,13 +63,13 @@ class Structure:
 
 
 def find_structure(
-    rows: Array, given: Sequence[Labels], n_clusters: int, rng: np.random.RandomState, *, grain: float = 0.0
+    rows: Array, given: Sequence[Labels], n_clusters: int, rng: np.random.RandomState, **options: Any
 ) -> Structure:
     """What `n_clusters` clusters of rows (m, q) are, searched from labels `given`, each (m,), and from others.
 
-    `grain` is as in `measure`.
+    `options` are those of `search_flats`.
     """
-    search = search_flats(rows, n_clusters, rng, grain=grain)
+    search = search_flats(rows, n_clusters, rng, **options)
     return structure_of(search.from_labels(given, rng) if len(given) else search, rng)
 
 
@@ -84,8 +85,10 @@ def structure_of(search: FlatSearch, rng: np.random.RandomState) -> Structure:
     if one.length <= least and search.local:
         # No flat pays for itself, but K were asked for. Lengths with the cost of flats would prefer small flats of
         # outliers, so the rows alone decide which K flats; each has about as many directions as the one.
-        dim = max(1, int(mean_directions(one)))
-        starts = [flat_start(search.columns, dim, search.n_clusters, rng) for _ in range(MORE_STARTS)]
+        dim = min(max(1, int(mean_directions(one))), space.high)
+        starts = [
+            flat_start(search.columns, dim, search.n_clusters, rng, affine=space.affine) for _ in range(MORE_STARTS)
+        ]
         codes += [code for code in shortest_codes(space, starts, search.n_clusters) if is_sound(code)]
         codes.sort(key=_length_of_rows)
     kind = BENT
@@ -110,7 +113,8 @@ def refit(structure: Structure, rows: Array, labels: Indices, rng: np.random.Ran
     if len(rows) < columns.shape[1]:
         return structure.clusters
     starts = [labels, kmeans_start(columns, n_clusters, rng)]
-    space = measure(columns, affine=True, grain=structure.code.space.grain)
+    known = structure.code.space
+    space = measure(columns, affine=known.affine, max_dim=known.high, grain=known.grain)
     codes = shortest_codes(space, starts, n_clusters)
     sound = [code for code in codes if is_sound(code)] or codes
     code = most_even(sound) if structure.kind == BLOBS else min(sound, key=length_of)
@@ -135,22 +139,29 @@ def prefer_whole_flats(
     found = replace(found, structure=structure)
     if structure.kind == BENT:
         return found
-    partition, labels = label_by_flats(found.psi, found.spectrum, structure, prepared.rows)
+    n_vectors = found.partition.n_vectors
+    partition, labels = label_by_flats(found.psi, found.spectrum, structure, prepared.rows, n_vectors=n_vectors)
     return replace(found, partition=partition, labels=labels)
 
 
 def label_by_flats(
-    psi: csr_matrix, spectrum: Spectrum, structure: Structure, rows: Array, sample: Indices | slice = slice(None)
+    psi: csr_matrix,
+    spectrum: Spectrum,
+    structure: Structure,
+    rows: Array,
+    sample: Indices | slice = slice(None),
+    *,
+    n_vectors: int,
 ) -> tuple[Partition, Labels]:
     """The partition of rows (n, q) by the flats that describe each in the fewest nats, and labels (n,).
 
-    psi (m, D) is that of the rows at `sample` (m,), all by default.
+    psi (m, D) is that of the rows at `sample` (m,), all by default. `n_vectors` of the spectrum embed rows.
     """
     clusters, k = structure.clusters, len(structure.code.cells)
     labels = clusters.labels(rows)
     partition = partition_of_labels(psi, labels[sample], k, spectrum, "flats")
     value = modularity(cluster_shares(psi, labels[sample], k))
-    partition = replace(partition, modularity=value, flats=clusters)
+    partition = replace(partition, n_vectors=n_vectors, modularity=value, flats=clusters)
     return number_clusters(
         partition,
         lambda each: each.flats.labels(rows),  # type: ignore[union-attr]

@@ -2,7 +2,7 @@
 
 Studies are scripts in benchmarks/ whose results are kept in benchmarks/results/; "choosing" is benchmarks/choosing.py,
 "defaults" is benchmarks/defaults.py.
-`limits` has the numbers that bound time, `verdict_thresholds` those that change only words.
+`limits` has sizes of searches, `verdict_thresholds` numbers that change only words.
 """
 
 # One candidate is clearly better than another if the mean of paired differences exceeds this many standard errors.

@@ -188,15 +188,14 @@ def is_described(e: Evidence) -> bool:
 
 
 def _stability(e: Evidence) -> float | None:
-    """Agreement of other landmarks and seeds, the lower of the two."""
-    return min((each for each in (e.landmarks, e.seeds) if each is not None), default=None)
+    """The lowest agreement of clusterings with other landmarks, other seeds or halves of the rows."""
+    return min((each for each in (e.landmarks, e.halves, e.seeds) if each is not None), default=None)
 
 
 def _repeated(e: Evidence) -> str:
     """What was varied to measure stability."""
-    if e.seeds is None:
-        return "Other landmarks"
-    return "Other seeds" if e.landmarks is None else "Other landmarks or seeds"
+    names = {"other landmarks": e.landmarks, "halves of the rows": e.halves, "other seeds": e.seeds}
+    return " or ".join(name for name, value in names.items() if value is not None).capitalize()
 
 
 def _objections(e: Evidence, structure: str, *, chosen: bool) -> list[Objection]:
@@ -328,7 +327,7 @@ def _leading_components(e: Evidence) -> Objection | None:
 def _untested(e: Evidence) -> Objection | None:
     if _stability(e) is not None:
         return None
-    return Objection("Whether other landmarks or seeds give the same clusters was not tested.")
+    return Objection("Whether other random choices give the same clusters was not tested.")
 
 
 def _unstable(e: Evidence) -> Objection | None:

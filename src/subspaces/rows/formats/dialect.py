@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -162,7 +163,8 @@ def _score(rows: list[list[str]], delimiter: str) -> float:
 
 
 def _is_header(rows: Sequence[Sequence[str]], decimal_comma: bool) -> bool:
-    """Whether the first row names columns: it has text above numbers, or is text alone and nothing follows."""
+    """Whether the first row names columns: it has text above numbers, is text alone and nothing follows, or counts the
+    columns above numbers that are not whole, as dataframes without names are written."""
 
     def is_text(cell: str) -> bool:
         return to_number(cell, decimal_comma=decimal_comma) is None
@@ -170,11 +172,25 @@ def _is_header(rows: Sequence[Sequence[str]], decimal_comma: bool) -> bool:
     first, rest = rows[0], rows[1:]
     if not rest:
         return all(is_text(cell) for cell in first)
+    if _counts_columns(first) and any(_is_fraction(cell, decimal_comma) for row in rest for cell in row):
+        return True
     shift = max(0, Counter(map(len, rest)).most_common(1)[0][0] - len(first))
     return any(
         is_text(cell) and any(_numbers_below(rest, place + extra, decimal_comma) for extra in {0, min(shift, 1)})
         for place, cell in enumerate(first)
     )
+
+
+def _counts_columns(cells: Sequence[str]) -> bool:
+    """Whether cells are 0, 1, ... or 1, 2, ..., perhaps after an empty one above an index."""
+    names = [cell.strip() for cell in cells]
+    names = names[1:] if names and not names[0] else names
+    return len(names) > 1 and names in ([str(i + start) for i in range(len(names))] for start in (0, 1))
+
+
+def _is_fraction(cell: str, decimal_comma: bool) -> bool:
+    number = to_number(cell, decimal_comma=decimal_comma)
+    return number is not None and math.isfinite(number) and not number.is_integer()
 
 
 def _numbers_below(rows: Iterable[Sequence[str]], place: int, decimal_comma: bool) -> bool:

@@ -52,7 +52,12 @@ def _graded(score: float) -> str:
 
 
 def _agreement(e: Evidence) -> Box | None:
-    if e.landmarks is None or e.n_clusters < 2:
+    if e.n_clusters < 2:
+        return None
+    if e.halves is not None:
+        text = "Agreement of the clusters with flats fitted to half of the rows: 1 is equal, 0 is chance level."
+        return _box("Do halves of the rows give the same clusters?", f"{e.halves:.2f}", _graded(e.halves), text)
+    if e.landmarks is None:
         return None
     text = (
         "Landmarks are random pieces of the data that rows are compared with. Agreement of the clusters found with "
