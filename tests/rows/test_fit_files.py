@@ -46,6 +46,18 @@ def test_every_format(name, tmp_path):
     assert getattr(model, "feature_names_in_", [None])[0] == ("x0" if named else None)
 
 
+@pytest.mark.parametrize("index", [False, True])
+def test_columns_without_names(tmp_path, index):
+    """A dataframe without names is written with the numbers of its columns above them."""
+    pd.DataFrame(ROWS).to_csv(tmp_path / "rows.csv", index=index)
+    assert_array_equal(
+        FLS(2, random_state=0).fit(tmp_path / "rows.csv").labels_, FLS(2, random_state=0).fit(ROWS).labels_
+    )
+    # Whole numbers below may be rows as well as these.
+    np.savetxt(tmp_path / "whole.csv", np.vstack([np.arange(6), np.round(10 * ROWS)]), fmt="%d", delimiter=",")
+    assert len(FLS(2, random_state=0).fit(tmp_path / "whole.csv").labels_) == len(ROWS) + 1
+
+
 def test_images(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (20, 4, 5)).astype(np.uint8)
     for number, image in enumerate(pixels):

@@ -70,6 +70,13 @@ class TestDecision:
         X, _ = make_subspaces((2, 2), 6, points_per_subspace=[300, 30], random_state=0)
         assert chosen(decide(X)) == 2
 
+    @pytest.mark.parametrize("sizes", [(400, 150), (400, 50), (300, 100, 100)])
+    def test_small_far_blobs_are_not_outliers(self, sizes):
+        X, _ = make_blobs(sizes, centers=20 * np.eye(5)[: len(sizes)], n_features=5, random_state=0)
+        found = decide(X)
+        assert chosen(found) == len(sizes)
+        assert found.chosen["outliers"] < 0.02
+
     def test_clean_affine_rows(self):
         assert chosen(decide(make_motions(2, random_state=0)[0])) == 2
 

@@ -142,11 +142,16 @@ class TestHalves:
 class TestWarning:
     def test_the_warning_gives_the_agreement(self):
         with pytest.warns(ConvergenceWarning, match=r"agreement 0\.12.*choice_ and confidence_"):
-            warn_if_coin_toss(0.123)
+            warn_if_coin_toss(0.123, by_flats=False)
 
     def test_is_silent_from_the_limit_on(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warn_if_coin_toss(COIN_TOSS)
+            warn_if_coin_toss(COIN_TOSS, by_flats=False)
         with pytest.warns(ConvergenceWarning):
-            warn_if_coin_toss(COIN_TOSS - 1e-6)
+            warn_if_coin_toss(COIN_TOSS - 1e-6, by_flats=False)
+
+    @pytest.mark.parametrize(("by_flats", "varied"), [(True, "Halves of the rows"), (False, "Other landmarks")])
+    def test_the_warning_says_what_was_varied(self, by_flats, varied):
+        with pytest.warns(ConvergenceWarning, match=f"^{varied} give other clusters"):
+            warn_if_coin_toss(0.1, by_flats=by_flats)

@@ -630,7 +630,7 @@ class TestChoice:
         settled = FLS(2, random_state=0, **PLANES | {"assign": "auto"}).fit(X).choice_["structure"]
         assert settled.chosen["clusters"] == "flat"
         # Five clusters in the rows of two: searches do not agree, and the graph is compared.
-        flat = quiet(FLS(5, random_state=0, **PLANES | {"assign": "auto"}), X).choice_["partition"]
+        flat = quiet(FLS(5, random_state=0, **PLANES | {"assign": "auto", "affine": True}), X).choice_["partition"]
         assert flat.chosen["origin"] == "flats"
         assert "shortest description" in flat.reason
         balanced = FLS(2, random_state=0, **PLANES).fit(X).choice_["partition"]

@@ -14,7 +14,7 @@ from subspaces.metrics import clustering_accuracy
 from subspaces.paper.reproduce import data as paper_data
 from subspaces.paper.reproduce.robustness import curves
 from subspaces.rows.preparation import RowOptions, prepare
-from subspaces.selection import flat_search
+from subspaces.selection import Asked, choose, flat_search
 from subspaces.selection.clustering import Clustering
 from subspaces.selection.coding import (
     clearly_longer,
@@ -333,6 +333,46 @@ class TestWholeFlats:
         X = np.random.default_rng(n).normal(size=(n, 3))
         model = FLS(2, random_state=0).fit(X)
         np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.parametrize(("K", "dims"), [(2, (2, 2)), (3, (2, 3, 4))])
+    @pytest.mark.parametrize("n_components", ["auto", 4])
+    def test_as_many_eigenvectors_as_separate_them(self, K, dims, n_components):
+        X, _ = make_subspaces(dims, 12, points_per_subspace=100, noise=0.02, outliers=0.0, random_state=0)
+        model = FLS(K, n_components=n_components, random_state=0).fit(X)
+        assert [each.name for each in model.choice_] == ["structure"]
+        assert model.n_components_ == model.transform(X).shape[1] == (K - 1 if n_components == "auto" else 4)
+
+
+class TestAskedKinds:
+    """Whole flats are linear or points if these are asked for."""
+
+    def planes(self):
+        rng = np.random.default_rng(0)
+        directions = np.linalg.qr(rng.normal(size=(8, 2)))[0].T
+        along = 3 * rng.normal(size=(3, 150, 2)) @ directions
+        return (along + 3 * rng.normal(size=(3, 1, 8)) + 0.05 * rng.normal(size=(3, 150, 8))).reshape(-1, 8)
+
+    def test_linear_flats(self):
+        rng = np.random.RandomState(0)
+        code = search_flats(self.planes(), 3, rng, affine=False).codes[0]
+        assert not code.space.affine
+        assert all(not cell.center.any() for cell in code.cells)
+        # A linear flat through parallel planes has at least one direction more.
+        assert min(cell.basis.shape[1] for cell in code.cells) >= 3
+        affine = search_flats(self.planes(), 3, rng)
+        assert min(affine.codes, key=length_of).length < code.length
+
+    def test_points(self):
+        found = find_structure(self.planes(), [], 3, np.random.RandomState(0), max_dim=0)
+        assert found.kind in (BLOBS, BENT)
+        assert all(cell.basis.shape[1] == 0 for cell in found.code.cells)
+
+    @pytest.mark.parametrize("asked", [{"affine": False}, {"subspace_dim": 0}])
+    @pytest.mark.filterwarnings("ignore")
+    def test_by_a_fit(self, asked):
+        setting = choose(self.planes(), Asked(n_clusters=3, **asked), random_state=0)
+        space = setting.flats.space
+        assert (space.affine, space.high) == ((False, 7) if "affine" in asked else (True, 0))
 
 
 class TestSearch:

@@ -290,8 +290,21 @@ class TestVerdict:
         model = FLS(3, random_state=0).fit(PLANES)
         assert isinstance(model.verdict_, Verdict)
         assert model.verdict_.trust == "reliable"
-        assert model.verdict_.evidence.landmarks == model.agreement_
+        assert model.verdict_.evidence.halves == model.agreement_
+        assert model.verdict_.evidence.landmarks is None
+        assert "Halves of the rows give the same clusters" in str(model.verdict_)
         assert load(model.save(tmp_path / "model")).verdict_ == model.verdict_
+
+    def test_of_a_graph(self):
+        verdict = FLS(2, assign="balanced", random_state=0).fit(MOONS).verdict_
+        assert verdict.evidence.halves is None
+        assert "Other landmarks give the same clusters" in str(verdict)
+
+    @pytest.mark.parametrize("n_clusters", [2, 3])
+    @pytest.mark.filterwarnings("ignore:Other landmarks", "ignore:Halves of the rows")
+    def test_copies_of_noise_are_not_clusters(self, n_clusters):
+        rows = np.repeat(np.random.default_rng(0).normal(size=(100, 3)), 15, axis=0)
+        assert FLS(n_clusters, random_state=0).fit(rows).verdict_.trust == "unreliable"
 
     def test_saved_evidence_of_other_versions(self, planes):
         field = Judgement()
