@@ -340,7 +340,7 @@ class TestWholeFlats:
         X, _ = make_subspaces(dims, 12, points_per_subspace=100, noise=0.02, outliers=0.0, random_state=0)
         model = FLS(K, n_components=n_components, random_state=0).fit(X)
         assert [each.name for each in model.choice_] == ["structure"]
-        assert model.n_components_ == model.transform(X).shape[1] == (K - 1 if n_components == "auto" else 4)
+        assert model.n_components_ == model.transform(X).shape[1] == (2 if n_components == "auto" else 4)
 
 
 class TestAskedKinds:

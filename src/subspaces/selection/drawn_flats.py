@@ -27,8 +27,8 @@ def draw_flats(
     described = compute_psi(landmarks.features(rng).fit(rows), rows)
     progress.stage("partition", f"assigning {len(prepared.rows):,} rows to {setting.n_clusters} flats")
     spectrum = sparse_spectrum(described.psi, setting.cut.n_computed)
-    # The fewest of the vectors that would be tried: K - 1, unless a number is given.
-    n_vectors = min(setting.cut.n_vectors)
+    # As many as separate K clusters, unless a number is given; two at least, to draw them.
+    n_vectors = next((each for each in sorted(setting.cut.n_vectors) if each > 1), setting.cut.n_vectors[0])
     partition, labels = label_by_flats(described.psi, spectrum, structure, prepared.rows, sample, n_vectors=n_vectors)
     return Clustering(
         described.features,

@@ -36,7 +36,7 @@ from subspaces.selection.limits import (
 )
 from subspaces.selection.search import Trial
 from subspaces.selection.structure import Structure, find_structure
-from subspaces.selection.thresholds import FLAT_SHARE
+from subspaces.selection.thresholds import FLAT_SHARE, LEAST_ROWS
 from subspaces.selection.verdict_thresholds import (
     CLEAR_ERRORS,
     DISTINCT_SHARE,
@@ -135,14 +135,12 @@ def gather(
     most = max(VERDICT_ROWS, VERDICT_ROWS_PER_CLUSTER * n_clusters)
     if sample is None:
         sample = np.sort(at_most(np.arange(len(x)), most, rng))
-    first = first_copies(_some(x, sample))
-    if first is not None and len(first) <= DISTINCT_SHARE * len(sample):
-        # Copies are not independent: noise would seem to have dense clusters.
-        sample, structure, prepare = sample[first], None, None
+    distinct = _without_copies(x, sample, n_clusters)
+    if len(distinct) < len(sample):
+        sample, structure, prepare = distinct, None, None
     few = sample[:: -(-len(sample) // most)]
     raw, own = _some(x, few), labels[few]
     variances = raw.var(axis=0)
-    total = float(variances.sum())
     known: dict[str, Any] = {
         **sizes_of(labels, n_clusters),
         "n_columns": x.shape[1],
@@ -151,17 +149,15 @@ def gather(
         "landmarks": landmarks,
         "halves": halves,
         "seeds": seeds,
-        "top_column": float(variances.max()) / total if total > 0 else 1.0,
+        "top_column": float(variances.max() / variances.sum()) if variances.any() else 1.0,
     }
-    if n_clusters < 2 or not total > 0 or len(np.unique(own[own >= 0])) < 2:
-        nothing: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__) | {"leading": 1.0}
-        return Evidence(**nothing | known)
+    if n_clusters < 2 or not variances.any() or len(np.unique(own[own >= 0])) < 2:
+        return Evidence(**{**dict.fromkeys(Evidence.__dataclass_fields__), "leading": 1.0, **known})
     prepared = raw if clustered is None else clustered[few].astype(np.float64)
     with one_thread():
         rows = _leading(prepared, n_clusters)
         if structure is None:
-            structure = find_structure(rows, [own], n_clusters, rng)
-            sample = few
+            structure, sample = find_structure(rows, [own], n_clusters, rng), few
         near = _neighbors(rows)
         by_points = _spectral_clusters(near, [n_clusters - 1, n_clusters, n_clusters + 1], rng)
         flat = _flat_figures(structure, labels[sample], rng)
@@ -181,6 +177,14 @@ def gather(
             points=adjusted_rand(by_points[n_clusters], own),
             leading=float(rows[:, :2].var(axis=0).sum() / prepared.var(axis=0).sum()),
         )
+
+
+def _without_copies(x: Array, sample: Indices, n_clusters: int) -> Indices:
+    """The rows of `x` at `sample` (m,); one of each if most are copies, which make noise dense, and enough are left."""
+    first = first_copies(_some(x, sample))
+    if first is None or not LEAST_ROWS * n_clusters <= len(first) <= DISTINCT_SHARE * len(sample):
+        return sample
+    return sample[first]
 
 
 def sizes_of(labels: Labels, n_clusters: int) -> dict[str, Any]:
