@@ -1,10 +1,10 @@
 """Description length of rows under a union of flats: dimensions of clusters, outliers, evidence about K.
 
 A cluster is encoded as a Gaussian with a variance for each direction of its flat and one level of noise in all other
-directions. Rows that no flat reaches are encoded by a background, an isotropic Gaussian at least as wide as the data.
-The length, in nats, counts the rows, the labels of their clusters, and the parameters of the flats, each to the
-precision that the rows determine. Descriptions of the same rows can be compared for any numbers of clusters and
-dimensions: the shortest is the best.
+directions. Rows that no flat reaches are encoded by a background, an isotropic Gaussian that is at least as wide as the
+data and reaches their centre. The length, in nats, counts the rows, the labels of their clusters, and the parameters of
+the flats, each to the precision that the rows determine. Descriptions of the same rows can be compared for any numbers
+of clusters and dimensions: the shortest is the best.
 """
 
 from __future__ import annotations
