@@ -46,7 +46,8 @@ def pages(tmp_path_factory):
     """One page of each kind, as files."""
     folder = tmp_path_factory.mktemp("pages")
     rng = np.random.RandomState(0)
-    model = FLS(3, detect_outliers=0.05, random_state=0).fit(X)
+    # Enough eigenvectors to choose two of them for the picture.
+    model = FLS(3, n_components=6, detect_outliers=0.05, random_state=0).fit(X)
     report = describe(model, X, row_names=[f"name {i}" for i in range(len(X))], truth=Y, n_stability=1)
     report.save(folder / "plain.html")
     flats = KFlats(3, n_init=2, random_state=0).fit(X)
