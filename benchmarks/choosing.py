@@ -89,7 +89,6 @@ def tasks() -> list[Task]:
         ("confidence", name, s) for name in judged for s in range(3)
     ]
     todo += [("search", name, 0) for name in ("mnist 0-9", "mnist 3, 6, 8", "mnist 4, 9", "pendigits")]
-    todo += [("search", "(4, 5, 6) R^10 30%", 0)]
     todo += [("confidence", f"Gaussian noise {name}", seed) for name in NOISE for seed in range(5)]
     for name in models():
         todo += [("count", name, seed) for seed in range(10)]
