@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from subspaces import SSC, SSSC
 from subspaces._core.progress import listening
-from subspaces.datasets import load_yaleb, make_motions, make_subspaces
+from subspaces.datasets import load_motions, load_yaleb, make_motions, make_subspaces
 from subspaces.flats.distances import squared_distances
 from subspaces.metrics import clustering_accuracy, subspace_recovery_error, wrong_connection_share
 from subspaces.self_expression import ADMM, OMP, ElasticNet
@@ -128,12 +128,11 @@ AWAY = np.array([1, -1, 1, 1, -1, 1])
 @pytest.mark.parametrize("estimator", [SSC, SSSC])
 @pytest.mark.parametrize("seed", [0, 3])
 def test_an_offset_of_the_measurement_does_not_matter(estimator, solver, seed):
-    """Planes that meet in one point: it is subtracted."""
+    """Planes that meet in one point."""
     X, y = orthogonal_planes(seed, n_planes=3, n_rows=60, noise=1e-2)
     for width in (0, 10, 1000):
         moved = X + width * X.std() * AWAY
         model = estimator(3, solver=solver, random_state=0).fit(moved)
-        assert (model.affine_, model.normalize_) == (False, True)
         assert clustering_accuracy(y, model.labels_) > 0.98
         assert clustering_accuracy(y, model.predict(moved)) > 0.98
 
@@ -145,6 +144,26 @@ def test_flats_that_do_not_meet_in_one_point(estimator, solver):
     model = estimator(2, solver=solver, random_state=0).fit(X)
     assert (model.affine_, model.normalize_) == (True, False)
     assert clustering_accuracy(y, model.labels_) > 0.97
+
+
+def test_the_mean_is_subtracted_if_subspaces_meet_there():
+    """Affine codes connect all rows near the point that subspaces have in common, and outliers join the clusters."""
+    X, y = make_subspaces((4, 5, 6), 10, points_per_subspace=100, outliers=0.1, random_state=0)
+    X += 3 * X.std()
+    model = SSC(3, random_state=0).fit(X)
+    assert (model.affine_, model.normalize_) == (False, True)
+    assert clustering_accuracy(y, model.labels_) > 0.97
+    assert clustering_accuracy(y, SSC(3, affine=True, random_state=0).fit(X).labels_) < 0.7
+
+
+def test_motions_are_affine(data_folder):
+    """Their subspaces do not meet in the mean, although linear codes about it make graphs of small cuts."""
+    tracks = load_motions()
+    for name in ("cars7", "cars2B", "2R3RTC", "two_cranes_g12"):
+        X, y = tracks[name]
+        model = SSC(len(np.unique(y)), random_state=0).fit(X)
+        assert model.affine_
+        assert clustering_accuracy(y, model.labels_) > 0.98
 
 
 def test_flats_about_the_mean_are_flats_of_the_rows():

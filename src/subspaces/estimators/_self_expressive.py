@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from subspaces._core.pca import principal_directions
 from subspaces._core.validation import check_n_clusters, check_option, check_positive, check_power, is_auto
 from subspaces.estimators._base import Clusterer, check_n_components
 from subspaces.estimators._published import Published
+from subspaces.flats.description import describe
 from subspaces.rows.preparation import RowPreparation, labels_of_copies, mean_offset
-from subspaces.rows.thresholds import FAR_OFFSET
+from subspaces.rows.thresholds import FAR_OFFSET, MAX_COLUMNS
 from subspaces.self_expression import (
     ADMM,
     OMP,
@@ -30,8 +32,8 @@ from subspaces.self_expression import (
     affinity,
     self_codes,
 )
-from subspaces.self_expression.thresholds import DECIDING_ROWS, MEETING_CUT, MIN_EDGES
-from subspaces.spectral.graph import normalised_cut, spectral_labels
+from subspaces.self_expression.thresholds import DECIDING_ROWS, MIN_EDGES
+from subspaces.spectral.graph import spectral_labels
 from subspaces.spectral.partition import vector_counts
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -44,6 +46,8 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 # A larger share of rows without a finished code gives a warning.
 UNFINISHED_SHARE = 0.1
+# Kinds of codes for rows far from the origin: whether combinations are affine, and whether the mean is subtracted.
+ABOUT_THE_MEAN, AFFINE = (False, True), (True, False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,30 +91,29 @@ class SelfExpressiveClusterer(Published, Clusterer):
     def _kind(self, x: Array) -> tuple[bool, bool]:
         """Whether rows `x` (n, p) are written as affine combinations, and whether their mean is subtracted before.
 
-        If it is left to the rows, combinations are affine if the mean is far from the origin: rows of subspaces through
-        the origin are linear combinations of each other wherever their mean is, but an offset of the measurement would
-        make all rows nearly parallel. If subspaces meet in the mean, linear combinations about it are better.
+        If it is left to the rows, they are linear combinations if their mean is near the origin: rows of subspaces
+        through the origin are. Farther off all rows may be nearly parallel, and what describes clusters best is taken:
+        affine combinations, or linear ones about the mean, if subspaces meet there.
         """
         if not is_auto(self.affine):
             return bool(self.affine), False
         if mean_offset(to_host(x)) <= FAR_OFFSET:
             return False, False
-        centered = self._meet_in_mean(x)
-        return not centered, centered
+        return min((ABOUT_THE_MEAN, AFFINE), key=partial(self._described, x))
 
-    def _meet_in_mean(self, x: Array) -> bool:
-        """Whether linear codes about the mean separate clusters almost wholly, and better than affine codes do.
+    def _described(self, x: Array, kind: tuple[bool, bool]) -> float:
+        """How long a description of some rows is, by affine flats of the clusters that this kind of codes finds.
 
-        Affine codes cannot separate rows near a point that flats have in common. Some of the rows decide.
+        Affine codes cannot separate rows near a point that all flats have in common, linear codes need such a point.
         """
-        some = follow(np.unique(np.linspace(0, len(x) - 1, DECIDING_ROWS).astype(np.intp)), x)
-        few, cuts = x[some], []
-        for affine in (True, False):
-            rows = self._preparation(few, affine=affine, center=not affine)(few)
-            graph = affinity(self_codes(rows, self._solver, affine=affine).matrix, mass=self.mass, min_edges=MIN_EDGES)
-            labels = self._cut(graph, np.random.RandomState(0))
-            cuts.append(normalised_cut(graph, labels, self.n_clusters) / self.n_clusters)
-        return cuts[1] < min(MEETING_CUT, cuts[0])
+        affine, center = kind
+        few = x[follow(np.unique(np.linspace(0, len(x) - 1, DECIDING_ROWS).astype(np.intp)), x)]
+        coded = self_codes(self._preparation(few, affine=affine, center=center)(few), self._solver, affine=affine)
+        labels = self._cut(affinity(coded.matrix, mass=self.mass, min_edges=MIN_EDGES), np.random.RandomState(0))
+        rows = to_host(few)
+        mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+        leading = principal_directions(rows, mean, min(rows.shape[1], MAX_COLUMNS)).astype(rows.dtype)
+        return describe((rows - mean) @ leading, labels, self.n_clusters, affine=True).length
 
     def _preparation(self, x: Array, *, affine: bool, center: bool) -> RowPreparation:
         """How rows `x` (n, p) are prepared before they are coded."""

@@ -38,9 +38,9 @@ class SSC(SelfExpressiveClusterer):
         `Thresholding` (TSC), `LeastSquares` (LSR) and `LowRank` (LRR, LRSC) have closed forms. An object of
         `subspaces.self_expression` brings its own options: `SSC(10, solver=ADMM(alpha=20, outliers=True))`.
     affine : bool or "auto", default="auto"
-        Whether coefficients sum to one, for subspaces that do not pass through the origin. "auto" does so if the mean
-        of the rows is farther from the origin than chance explains, unless subspaces meet in the mean: then the mean is
-        subtracted, and coefficients need not sum to one. On up to 300 rows it tries both.
+        Whether coefficients sum to one, for subspaces that do not pass through the origin. If the mean of the rows is
+        farther from the origin than chance explains, "auto" tries this on up to 600 rows, and the subtraction of the
+        mean, for subspaces that meet there. What affine flats describe better is used.
     mass : float, default=0.85
         Share of each code that makes edges, in sum of magnitudes and largest entries first, but at least three entries;
         the smallest entries often join different clusters. Published: 1 for faces, 0.7 for feature tracks.

@@ -3,9 +3,9 @@
 # --- Preparation inside an estimator (preparation.py) ---
 # Rows of more columns are projected on their leading principal directions. No kept study.
 MAX_COLUMNS = 80
-# For `SSC`, a mean farther from the origin than this many standard errors is an offset of the measurement. No kept
-# study.
-FAR_OFFSET = 4.0
+# For `SSC`, a mean farther from the origin than this many standard errors may be an offset of the
+# measurement. benchmarks/study_offsets.py.
+FAR_OFFSET = 2.5
 # Whitening stretches directions as if their standard deviation were at least this share of the largest. No kept study.
 LEAST_SPREAD = 0.001
 # The step to which values are rounded is this quantile of the gaps between neighbouring values of a column; at most
