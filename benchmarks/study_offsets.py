@@ -3,9 +3,9 @@
     python benchmarks/study_offsets.py
 
 Planes through one point, subspaces with outliers, flats with different offsets and motions, all translated by ten times
-their width; and planes through the origin, in which small parts of the graph are joined to clusters. Each cell is the mean adjusted Rand index
-of ten draws, and the smallest; "chosen: affine" is the share of draws with affine codes. Writes
-benchmarks/results/study_offsets.json. Real motions: benchmarks/study_methods.py.
+their width; and planes through the origin, in which small parts of the graph are joined to clusters. Each cell is the
+mean adjusted Rand index of ten draws, and the smallest; "chosen: affine" is the share of draws with affine codes.
+Writes benchmarks/results/study_offsets.json. Real motions: benchmarks/study_methods.py.
 """
 
 from __future__ import annotations
