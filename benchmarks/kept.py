@@ -2,7 +2,8 @@
 
 A result file has `sources`: for each part of it, or for "all", a hash of the code that the script uses, directly or
 not. `older` compares them with the code of today, `benchmarks/remeasure.py` runs what is older again. Parts of files
-that scripts in `BY_ESTIMATOR` make are estimators: only code that the estimator or the script itself uses counts.
+that scripts in `BY_ESTIMATOR` make are estimators, those in `OF_ONE` measure one: only code that the estimator or the
+script itself uses counts.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ SCRIPTS = {
 }
 ON_DEVICE = ("ssc_large_cuda", "gpu")
 BY_ESTIMATOR = ("methods.py", "defaults.py")
+# Parts that measure this estimator alone, though their script measures others, too.
+OF_ONE = {"gpu.py": dict.fromkeys(("fewer_rows", "in_memory", "host_to_device", "landmarks", "stream"), "FLS")}
 
 
 def opened(path: Path, command: str) -> dict[str, Any]:
@@ -78,9 +81,8 @@ def script_source(script: Path) -> str:
 
 def part_source(script: Path, part: str) -> str:
     """Hash of the code that a part of the results of a script depends on."""
-    if part != ALL and script.name in BY_ESTIMATOR:
-        return estimator_source(part, (), (script.resolve(),))
-    return script_source(script)
+    estimator = part if part != ALL and script.name in BY_ESTIMATOR else OF_ONE.get(script.name, {}).get(part)
+    return estimator_source(estimator, (), (script.resolve(),)) if estimator else script_source(script)
 
 
 def store(path: Path, record: dict[str, Any], part: str | None = ALL, *, indent: int | None = 1) -> None:
