@@ -49,7 +49,7 @@ SHORT = {
     "points": "points",
     "linear flats": "linear",
     "affine flats": "affine",
-    "linear flats of rows whitened to the power 0.5": "half white",
+    "linear flats of half-whitened rows": "half white",
     "linear flats of whitened rows": "white",
 }
 UNEQUAL = {
