@@ -156,7 +156,7 @@ def _is_affine(asked: Asked) -> bool:
 
 
 def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[FlatSetting]:
-    """Ways to make a graph that are worth trying, the first kind first."""
+    """Ways to make a graph that are worth trying: linear flats, also of whitened rows, then affine flats and points."""
     n, n_columns = rows.rows.shape
     dim, size = unless_auto(asked.subspace_dim), unless_auto(asked.neighborhood)
     kinds = [False, True] if is_auto(asked.affine) else [bool(asked.affine)]
@@ -171,8 +171,8 @@ def flat_settings(rows: PreparedRows, asked: Asked, n_clusters: int) -> list[Fla
     points = settings(True, powers[0], 0) if kinds[-1] and dim in (None, 0) else []
     if dim == 0 or (n_columns <= FEW_COLUMNS and dim is None and points):
         return points
-    flats = [each for affine in kinds for each in settings(affine, powers[0], dim)]
-    return [*flats, *points, *(each for whiten in powers[1:] for each in settings(kinds[0], whiten, dim))]
+    first = [each for whiten in powers for each in settings(kinds[0], whiten, dim)]
+    return [*first, *(each for affine in kinds[1:] for each in settings(affine, powers[0], dim)), *points]
 
 
 def searches_flats(asked: Asked) -> bool:

@@ -31,8 +31,7 @@ def flats_decision(search: Search) -> Decision:
     )
     reason = "the largest modularity"
     if any(trial.kind != chosen.kind for trial in trials):
-        first = "" if trials[0].kind == chosen.kind else f" than {kind_name(trials[0])}"
-        reason = f"{kind_name(chosen)}, by a pilot in which others must be clearly better{first}; among these {reason}"
+        reason = f"{kind_name(chosen)}, by a pilot in which later kinds must be clearly better; among these {reason}"
     return Decision("flats", trials.index(chosen), "modularity", reason, candidates)
 
 

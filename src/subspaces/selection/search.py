@@ -1,7 +1,7 @@
 """The search for a graph: points or flats, linear or affine, whitened or not; their dimension and neighbourhoods.
 
 Each setting is tried end to end on a sample of the rows, and its modularity is compared with that of others row by row.
-Linear flats of unit rows come first; another kind must be clearly better than these.
+Linear flats of unit rows come first; another kind must be clearly better.
 """
 
 from __future__ import annotations
@@ -201,14 +201,16 @@ def pilot_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:
 
 
 def preferred_kind(trials: Sequence[Trial], groups: Indices) -> FlatSetting:
-    """The setting of the largest modularity, of the first kind or of kinds that are clearly better than it."""
+    """The best trial of the first kind, unless the best of a later kind is clearly better."""
     best: dict[tuple[Any, ...], Trial] = {}
     for trial in trials:
         known = best.setdefault(trial.setting.kind, trial)
         best[trial.setting.kind] = max(known, trial, key=_modularity)
-    first, *others = best.values()
-    better = [other for other in others if clearly_positive(other.terms - first.terms, groups)]
-    return max([first, *better], key=_modularity).setting
+    preferred, *others = best.values()
+    for other in others:
+        if clearly_positive(other.terms - preferred.terms, groups):
+            preferred = other
+    return preferred.setting
 
 
 def tight_settings(settings: Sequence[FlatSetting]) -> list[FlatSetting]:

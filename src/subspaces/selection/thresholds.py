@@ -13,10 +13,11 @@ N_ERRORS = 2.0
 # Up to this many columns the graph is one of points, and whole flats may have as many directions as they like: flats
 # fill the space, and clusters are ellipsoids. study_kinds, study_structure.
 FEW_COLUMNS = 5
-# From this many columns on, whitening is tried, to these powers: leading components may be common to all clusters.
-# Whole flats are described in as many principal columns; further ones add noise. study_kinds, study_structure.
+# From this many columns on, whitening is tried, to these powers in turn: leading components may be common to all
+# clusters. Whole flats are described in as many principal columns; further ones add noise. study_kinds,
+# study_structure.
 MANY_COLUMNS = 20
-WHITEN = (0.5, 1.0)
+WHITEN = (1.0, 0.5)
 # Columns are standardised only if one of them has more than this share of the variance. study_units.
 TOP_COLUMN = 0.9
 # Dimensions of landmark flats that are tried, each with a tight and a wide neighbourhood of a d + b rows.
