@@ -4,7 +4,7 @@
 # Rows of more columns are projected on their leading principal directions. No kept study.
 MAX_COLUMNS = 80
 # For `SSC`, a mean farther from the origin than this many standard errors may be an offset of the
-# measurement. benchmarks/study_offsets.py.
+# measurement. No kept study.
 FAR_OFFSET = 2.5
 # Whitening stretches directions as if their standard deviation were at least this share of the largest. No kept study.
 LEAST_SPREAD = 0.001

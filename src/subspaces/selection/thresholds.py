@@ -24,7 +24,7 @@ TOP_COLUMN = 0.9
 # study_landmarks.
 DIMS = (2, 3, 4, 6, 9)
 NEIGHBORHOODS = ((2, 2), (6, 4))
-# Number of landmarks; every row is one if there are no more. study_landmarks.
+# Number of landmarks; all rows if the data have fewer. study_landmarks.
 N_LANDMARKS = 3000
 # Nearest flats that describe a row, and how many if every row is a landmark. study_landmarks.
 N_NEAREST = 5

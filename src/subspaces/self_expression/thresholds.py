@@ -26,7 +26,7 @@ HALVINGS = 30
 # Graph: least number of entries of a code that make edges. In a plane, codes have two or three large
 # entries, and without the smallest the rows of the plane fall apart. benchmarks/study_methods.py.
 MIN_EDGES = 3
-# affine="auto": number of rows, evenly spaced, on which kinds of codes are compared. benchmarks/study_offsets.py.
+# affine="auto": number of rows, evenly spaced, on which kinds of codes are compared. No kept study.
 DECIDING_ROWS = 600
 # OMP: a row adds nothing if its part orthogonal to the chosen rows is below this many rounding errors. No kept study.
 ROUNDING = 100.0

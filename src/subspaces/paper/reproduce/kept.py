@@ -29,7 +29,7 @@ class Kept:
         self.experiment = experiment
 
     def read(self) -> dict[str, Any]:
-        """Read and check the stored results; empty if there is no file."""
+        """Read and check the stored results; a record without cells if the file does not exist."""
         try:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:

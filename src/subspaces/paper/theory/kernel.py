@@ -73,7 +73,7 @@ def kernel_error(
         which exp(-2 D eps^2) is also valid. For Fourier features, whose products range from -2 to 2, the Hoeffding
         inequality cited in the paper gives only exp(-D eps^2 / 8). The stated inequality is still true, because
         cos(a - b) and cos(a + b) are independent under a uniform phase, and the second is sub-Gaussian with variance
-        1/2. For other maps there is no bound.
+        1/2. Other maps have no bound.
 
     Examples
     --------
