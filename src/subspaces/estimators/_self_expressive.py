@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
@@ -32,6 +32,7 @@ from subspaces.self_expression import (
     affinity,
     self_codes,
 )
+from subspaces.self_expression.base import Codes
 from subspaces.self_expression.thresholds import DECIDING_ROWS, MIN_EDGES
 from subspaces.spectral.graph import spectral_labels
 from subspaces.spectral.partition import vector_counts
@@ -46,8 +47,15 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 # A larger share of rows without a finished code gives a warning.
 UNFINISHED_SHARE = 0.1
-# Kinds of codes for rows far from the origin: whether combinations are affine, and whether the mean is subtracted.
-ABOUT_THE_MEAN, AFFINE = (False, True), (True, False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """How rows are written as combinations of each other."""
+
+    affine: bool
+    center: bool = False  # whether the mean is subtracted before
+    codes: Codes | None = None  # of all rows, if the kind was chosen by them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,39 +96,33 @@ class SelfExpressiveClusterer(Published, Clusterer):
         check_n_components(self.n_components)
         check_power("tie", self.tie, hint="0 adds no weights")
 
-    def _kind(self, x: Array) -> tuple[bool, bool]:
+    def _kind(self, x: Array) -> Kind:
         """Whether rows `x` (n, p) are written as affine combinations, and whether their mean is subtracted before.
 
         If it is left to the rows, they are linear combinations if their mean is near the origin: rows of subspaces
         through the origin are. Farther off all rows may be nearly parallel, and what describes clusters best is taken:
-        affine combinations, or linear ones about the mean, if subspaces meet there.
+        affine combinations, or linear ones about the mean, if subspaces meet there. Affine codes cannot separate rows
+        near a point that all flats have in common, linear codes need such a point.
         """
         if not is_auto(self.affine):
-            return bool(self.affine), False
+            return Kind(bool(self.affine))
         if mean_offset(to_host(x)) <= FAR_OFFSET:
-            return False, False
-        return min((ABOUT_THE_MEAN, AFFINE), key=partial(self._described, x))
-
-    def _described(self, x: Array, kind: tuple[bool, bool]) -> float:
-        """How long a description of some rows is, by affine flats of the clusters that this kind of codes finds.
-
-        Affine codes cannot separate rows near a point that all flats have in common, linear codes need such a point.
-        """
-        affine, center = kind
+            return Kind(affine=False)
         few = x[follow(np.unique(np.linspace(0, len(x) - 1, DECIDING_ROWS).astype(np.intp)), x)]
-        coded = self_codes(self._preparation(few, affine=affine, center=center)(few), self._solver, affine=affine)
-        labels = self._cut(affinity(coded.matrix, mass=self.mass, min_edges=MIN_EDGES), np.random.RandomState(0))
-        rows = to_host(few)
-        mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-        leading = principal_directions(rows, mean, min(rows.shape[1], MAX_COLUMNS)).astype(rows.dtype)
-        return describe((rows - mean) @ leading, labels, self.n_clusters, affine=True).length
+        tried = []
+        for kind in (Kind(affine=False, center=True), Kind(affine=True)):
+            codes = self_codes(self._preparation(few, kind)(few), self._solver, affine=kind.affine)
+            labels = self._cut(self._graph(codes), np.random.RandomState(0))
+            kept = replace(kind, codes=codes) if len(few) == len(x) else kind
+            tried.append((length_by_flats(to_host(few), labels, self.n_clusters), kept))
+        return min(tried, key=lambda each: each[0])[1]
 
-    def _preparation(self, x: Array, *, affine: bool, center: bool) -> RowPreparation:
+    def _preparation(self, x: Array, kind: Kind) -> RowPreparation:
         """How rows `x` (n, p) are prepared before they are coded."""
-        unit = not affine if is_auto(self.normalize) else bool(self.normalize)
+        unit = not kind.affine if is_auto(self.normalize) else bool(self.normalize)
         mean = to_host(namespace(x).mean(x, axis=0))
         # Affine combinations move with the rows: near their mean no digits are lost.
-        moved = center or (affine and not unit)
+        moved = kind.center or (kind.affine and not unit)
         return RowPreparation(mean if moved else np.zeros_like(mean), self._span(x), unit)
 
     def _span(self, x: Array) -> Array | None:
@@ -135,9 +137,9 @@ class SelfExpressiveClusterer(Published, Clusterer):
         count = max(len(rows), 2 if is_auto(dim) else 1 + int(dim))
         return principal_directions(rows, np.zeros(rows.shape[1]), count).astype(rows.dtype)
 
-    def _cluster(self, rows: Array, rng: np.random.RandomState, *, affine: bool) -> CodedRows:
-        """Code prepared rows (m, p) on each other and cut the graph of the codes."""
-        codes = self_codes(rows, self._solver, affine=affine)
+    def _cluster(self, rows: Array, kind: Kind, rng: np.random.RandomState) -> CodedRows:
+        """Code prepared rows (m, p) on each other, unless `kind` has their codes, and cut the graph of the codes."""
+        codes = self_codes(rows, self._solver, affine=kind.affine) if kind.codes is None else kind.codes
         n_iter, unfinished = int(codes.n_iter.max()), int((~codes.converged).sum())
         if unfinished > UNFINISHED_SHARE * len(rows):
             warn_caller(
@@ -145,13 +147,16 @@ class SelfExpressiveClusterer(Published, Clusterer):
                 f"or tol of {type(self._solver).__name__}, or lower its alpha.",
                 ConvergenceWarning,
             )
-        graph = affinity(codes.matrix, mass=self.mass, min_edges=MIN_EDGES)
+        graph = self._graph(codes)
         # With at most as many distinct rows as clusters, only copies of a row share a cluster.
         labels = labels_of_copies(to_host(rows), self.n_clusters)
         if labels is None:
             progress.stage("cutting the graph", f"cutting the graph of {len(rows):,} rows")
             labels = self._cut(graph, rng)
         return CodedRows(codes.matrix, n_iter, graph, labels)
+
+    def _graph(self, codes: Codes) -> csr_matrix:
+        return affinity(codes.matrix, mass=self.mass, min_edges=MIN_EDGES)
 
     @property
     def _solver(self) -> Solver:
@@ -165,6 +170,13 @@ class SelfExpressiveClusterer(Published, Clusterer):
         if not is_auto(self.n_components):
             return [int(self.n_components)]
         return [count + 1 for count in vector_counts(self.n_clusters)]
+
+
+def length_by_flats(rows: NDArray[Any], labels: Labels, n_clusters: int) -> float:
+    """How long a description of rows (m, p) is, by an affine flat for each of their clusters (m,)."""
+    mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+    leading = principal_directions(rows, mean, min(rows.shape[1], MAX_COLUMNS)).astype(rows.dtype)
+    return describe((rows - mean) @ leading, labels, n_clusters, affine=True).length
 
 
 def coded_attributes(coded: CodedRows, preparation: RowPreparation, *, affine: bool) -> dict[str, Any]:

@@ -150,12 +150,12 @@ class SSC(SelfExpressiveClusterer):
         """
         with self._working():
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
-            affine, center = self._kind(feed.rows)
-            preparation = self._preparation(feed.rows, affine=affine, center=center)
+            kind = self._kind(feed.rows)
+            preparation = self._preparation(feed.rows, kind)
             rows = preparation(feed.rows)
-            coded = self._cluster(rows, feed.rng, affine=affine)
+            coded = self._cluster(rows, kind, feed.rng)
             dim = None if is_auto(self.subspace_dim) else int(self.subspace_dim)
-            flats = cluster_flats(to_host(rows), coded.labels, self.n_clusters, dim=dim, affine=affine)
+            flats = cluster_flats(to_host(rows), coded.labels, self.n_clusters, dim=dim, affine=kind.affine)
             warn_if_empty(coded.labels, self.n_clusters, "look at the solver and its alpha")
             lengths = np.asarray(abs(coded.codes).sum(axis=1)).ravel()
             fitted = self._fitted(
@@ -165,7 +165,7 @@ class SSC(SelfExpressiveClusterer):
                 cluster_bases_=preparation.restore(flats),
                 subspace_dim_=flats.dim,
                 outlier_scores_=follow(lengths, feed.rows),
-                **coded_attributes(coded, preparation, affine=affine),
+                **coded_attributes(coded, preparation, affine=kind.affine),
             )
         return self._keep(fitted)
 

@@ -122,13 +122,13 @@ class SSSC(SelfExpressiveClusterer):
             feed = open_feed(self, X, self._check_parameters, min_features=2, on_device=True)
             x, rng = feed.rows, feed.rng
             sample_indices = np.sort(rng.choice(len(x), min(self.n_in_sample, len(x)), replace=False))
-            affine, center = self._kind(x)
-            preparation = self._preparation(x, affine=affine, center=center)
+            kind = self._kind(x)
+            preparation = self._preparation(x, kind)
             rows = preparation(x)
             sample = rows[sample_indices]
-            coded = self._cluster(sample, rng, affine=affine)
+            coded = self._cluster(sample, kind if len(sample) == len(x) else replace(kind, codes=None), rng)
             progress.stage("labels", f"labelling {len(x):,} rows by the sample")
-            length = typical_length(sample) if affine else None
+            length = typical_length(sample) if kind.affine else None
             grams = cluster_grams(residual_rows(sample, length), coded.labels, self.n_clusters, ridge=float(self.ridge))
             model = ResidualModel(preparation, length, grams)
             model, labels = label_all(model, rows, sample_indices, coded.labels)
@@ -138,7 +138,7 @@ class SSSC(SelfExpressiveClusterer):
                 model,
                 follow(labels, x),
                 sample_indices_=sample_indices,
-                **coded_attributes(coded, preparation, affine=affine),
+                **coded_attributes(coded, preparation, affine=kind.affine),
             )
         return self._keep(fitted)
 
