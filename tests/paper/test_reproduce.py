@@ -145,7 +145,7 @@ class TestProcesses:
     @pytest.mark.parametrize(
         ("data", "kind", "message"),
         [
-            ({"set": "none"}, InputError, "unknown data set 'none'"),
+            ({"set": "none"}, InputError, "there is no data set 'none'"),
             ({"set": "tilted"}, RuntimeError, "TypeError: tilted_sub"),
         ],
     )

@@ -34,7 +34,7 @@ def fetch(addresses: Sequence[str], *, known_hash: str | None = None) -> bytes:
     logger = pooch.get_logger()
     level = logger.level
     logger.setLevel(logging.WARNING)
-    failure: Exception = OSError("no address to download from is known")
+    failure: Exception = OSError("there is no address to download from")
     try:
         with tempfile.TemporaryDirectory() as folder:
             for address in addresses:

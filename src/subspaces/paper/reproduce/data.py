@@ -50,7 +50,7 @@ def _load(text: str, seed: int) -> tuple[Rows, Classes]:
         return load_yaleb(persons=CHOICES[STRIDE * seed % N_CHOICES], n_components=None)
     if name == "motions":
         return load_motions(sequences(spec["n_motions"])[seed])
-    raise InputError(f"unknown data set {name!r}.")
+    raise InputError(f"there is no data set {name!r}.")
 
 
 @lru_cache(maxsize=2)
