@@ -36,6 +36,8 @@ SSC_ROWS = 4000
 PARTS = ["fewer_rows", "in_memory", "mnist", "host_to_device", "landmarks", "stream"]
 LANDMARKS = (1000, 4000, 16_000, 32_000)
 LANDMARK_ROWS = (10**5, 10**6, 10**7)
+# Larger tables of rows and landmarks are not measured: their weights are summed block by block.
+MOST_ENTRIES = 10**11
 
 
 class Union:
@@ -142,7 +144,7 @@ def mnist() -> dict[str, Any]:
     }.items():
         x = X[:SSC_ROWS] if name == "SSC" else X
         rows = torch.as_tensor(x, device="cuda")
-        host, on_host = min((timed(lambda make=make, x=x: make().fit(x)) for _ in range(2)), key=lambda each: each[0])
+        host, on_host = timed(lambda make=make, x=x: make().fit(x))
         make().fit(rows)
         device, on_device = timed(lambda make=make, rows=rows: make().fit(rows))
         found = on_device.labels_.cpu().numpy()
@@ -163,6 +165,8 @@ def landmarks() -> list[dict[str, Any]]:
     for n_rows in LANDMARK_ROWS:
         rows = torch.cat([union.block(number, min(n_rows, BLOCK))[0] for number in range(max(1, n_rows // BLOCK))])
         for count in LANDMARKS:
+            if n_rows * count > MOST_ENTRIES:
+                continue
             options: dict[str, Any] = {"n_landmarks": count, "subspace_dim": 4, "neighborhood": 12, "affine": False}
             options |= {"center": False, "whiten": 0.0, "standardise": False, "assign": "balanced", "n_draws": 1}
             model = FLS(len(DIMS), **options, random_state=0)
