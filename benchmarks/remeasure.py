@@ -104,10 +104,13 @@ def what_is_older(names: list[str]) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=[[], *ORDER], metavar="NAME", help="some files only")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="some files only")
     parser.add_argument("--list", action="store_true", help="print what is older and stop")
     parser.add_argument("--jobs", type=int, help="number of processes; default is one for each core")
     arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in ORDER]
+    if unknown:
+        parser.error(f"no such file: {', '.join(unknown)}; choose from {', '.join(ORDER)}")
     todo = what_is_older(arguments.names or list(ORDER))
     for name, words in todo.items():
         print(f"older: {words}")

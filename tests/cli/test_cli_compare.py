@@ -68,6 +68,29 @@ def test_pairs_of_methods_are_details(made, capsys):
     assert (heads[3:5], first[3]) == (["like", "fls"], "1.00")
 
 
+def test_agreements_do_not_depend_on_the_order_of_methods(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    blobs = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 8, rng.uniform(-20, 20, (80, 2))])
+    np.savetxt(tmp_path / "rows.csv", blobs, delimiter=",")
+    words = ["compare", str(tmp_path / "rows.csv"), "-k", "2", "--methods", "fls,kasp", "--json"]
+    assert cli.main(words) == 0
+    found = json.loads(capsys.readouterr().out)["agreement"]
+    pairs = [(a, b) for a in found for b in found]
+    assert "hdbscan" in found
+    assert all(found[a][b] == found[b][a] for a, b in pairs)
+    # Rows that HDBSCAN leaves out are not ignored.
+    assert found["fls"]["hdbscan"] < found["fls"]["k-means"]
+
+
+def test_three_rows_are_too_few_for_some_ordinary_methods(tmp_path, capsys):
+    np.savetxt(tmp_path / "rows.csv", [[0.0, 1.0], [2.0, 1.5], [9.0, 8.0]], delimiter=",")
+    assert cli.main(["compare", str(tmp_path / "rows.csv"), "-k", "2", "--methods", "lbf", "--json"]) == 0
+    found = {entry["method"]: entry["not_run"] for entry in json.loads(capsys.readouterr().out)["methods"]}
+    failed = [found[name] for name in BASELINES if found[name] is not None]
+    assert failed
+    assert all("needs more than 3 rows" in reason or "no clusters" in reason for reason in failed)
+
+
 def test_a_method_that_cannot_run_is_reported_and_others_run(made, capsys):
     folder, _, _ = made
     capsys.readouterr()

@@ -51,6 +51,7 @@ class TestOptions:
             "--method kasp",
             "-k 2 --method fls-paper",
             "-k 2 --method kasp --dim 2",
+            "-k 2 --method lsr --set solver=omp",
             "-k 2 --method lbf --outliers",
             "-k 2 --set n_landmarks",
             "-k 2 --set n_landmarks=",

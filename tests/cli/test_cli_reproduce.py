@@ -19,7 +19,7 @@ def test_options_are_passed_on(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nothing"], "WHICH: 'nothing' is not an experiment"),
+        (["nothing"], "TABLE: 'nothing' is not an experiment"),
         (["--draws", "1001"], "--draws 1001 must be between 1 and 1,000"),
         (["--methods", "nothing"], "--methods nothing: nothing is not known"),
         (["--out", ""], "--out: it is empty"),

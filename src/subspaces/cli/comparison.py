@@ -26,7 +26,8 @@ from subspaces.cli.methods import Method
 from subspaces.cli.rows import Prepared, fit_rows, known_rows, sample
 from subspaces.cli.targets import Target
 from subspaces.cli.values import LARGEST_SEED
-from subspaces.metrics import adjusted_rand, residual_share
+from subspaces.metrics import residual_share
+from subspaces.metrics.labels import labels_agreement
 from subspaces.rows import RowSource
 from subspaces.rows.thresholds import FIT_ROWS
 from subspaces.show.baselines import BASELINES, Baseline, FittedBaseline, fit_baseline
@@ -88,7 +89,7 @@ def run_method(method: Method, prepared: Prepared, options: dict[str, Any], cons
     outcome.agreement = getattr(first, "agreement_", None)
     outcome.n_clusters = int(getattr(first, "n_clusters_", None) or first.n_clusters)
     outcome.dim = _middle_dim(first)
-    pairs = [adjusted_rand(a, b) for i, a in enumerate(found) for b in found[:i]]
+    pairs = [_agreement(a, b) for i, a in enumerate(found) for b in found[:i]]
     outcome.stability = float(np.mean(pairs)) if pairs else None
     return outcome
 
@@ -131,7 +132,7 @@ def run_baseline(baseline: Baseline, prepared: Prepared, options: dict[str, Any]
     outcome.labels, outcome.n_clusters = found[0], fits[0].n_clusters
     fitted = len(fits[0].rows)
     outcome.n_fitted = fitted if fitted < known_rows(prepared.rows) else None
-    pairs = [adjusted_rand(a, b) for i, a in enumerate(found) for b in found[:i]]
+    pairs = [_agreement(a, b) for i, a in enumerate(found) for b in found[:i]]
     outcome.stability = float(np.mean(pairs)) if pairs else None
     return outcome
 
@@ -187,9 +188,12 @@ def measure(outcomes: Sequence[Outcome], prepared: Prepared, options: dict[str, 
 def _agreements(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     """Adjusted Rand index of every pair of methods."""
     done = [(outcome.method.name, outcome.labels) for outcome in outcomes if outcome.labels is not None]
-    return {
-        name: {other: 1.0 if name == other else float(adjusted_rand(b, a)) for other, b in done} for name, a in done
-    }
+    return {name: {other: 1.0 if name == other else _agreement(a, b) for other, b in done} for name, a in done}
+
+
+def _agreement(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Adjusted Rand index of two clusterings (n,), in any order; rows labelled -1 are a group of their own in both."""
+    return labels_agreement(first + 1, second + 1)
 
 
 def document_of(

@@ -91,6 +91,8 @@ class Method:
         for name, value in given.items():
             if name in OPTIONS:
                 raise InputError(f"--set {name}={value}: use its own option, {OPTIONS[name][1]}")
+            if name == "solver" and self.solver is not None:
+                raise InputError(f"--set {name}={value}: --method {self.name} is {self.title}; use --method ssc")
             if name not in known:
                 raise InputError(f"--set {name}={value}: {self.title} has no such parameter{near(name, known)}")
 

@@ -40,7 +40,7 @@ def option_of(parameter: str | None, command: click.Command, given: dict[str, An
 def shown_name(parameter: click.Parameter) -> str:
     """The name that people know a parameter by: -k, --seed or DATA."""
     if isinstance(parameter, click.Argument):
-        return str(parameter.name).upper()
+        return (parameter.metavar or str(parameter.name).upper()).removesuffix("...")
     return "-k" if "-k" in parameter.opts else max(parameter.opts, key=len)
 
 

@@ -72,6 +72,8 @@ BASELINES = {
         Baseline("hdbscan", "HDBSCAN", 5000, _hdbscan, finds_number=True),
     )
 }
+# With so few rows, a method that fails needs more of them.
+FEW_ROWS = 4
 # Clusters that HDBSCAN expects if their number is not known.
 EXPECTED_CLUSTERS = 8
 
@@ -113,5 +115,7 @@ def fit_baseline(baseline: Baseline, rows: NDArray[Any], n_clusters: int | None,
             labels = model.fit_predict(rows)
         # Rows that are equal or lie in a subspace are too much for some of them.
         except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
+            if len(rows) <= FEW_ROWS:
+                raise InputError(f"{baseline.title} of scikit-learn needs more than {len(rows)} rows.") from None
             raise InputError(f"{baseline.title} of scikit-learn failed: {str(error).splitlines()[0]}") from None
     return FittedBaseline(rows, np.asarray(labels, np.int64), model)
