@@ -16,8 +16,9 @@ from subspaces.paper.reproduce.task import Spec, Task
 # Above this number of rows, SSC runs on the device, if one is given, and once: draws differ in the seed of k-means.
 LARGE = 8000
 BEYOND_METHODS = ("fls", "kmeans", "nystroem", "spectral")
-# Spectral clustering of a neighbour graph is skipped above this number of rows: it takes too long.
-SPECTRAL_ROWS = 20_000
+# Spectral clustering of a neighbour graph, and SSC as published, are skipped above this number of rows: they take too
+# long.
+MOST_ROWS = {"spectral": 20_000, "ssc-paper": 20_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +161,12 @@ def table_tasks(experiment: str, methods: Sequence[str], draws: int | None, devi
 
 def n_draws(key: str, cell: Cell) -> int:
     """Number of draws of a method on a data set."""
-    return 1 if key == "ssc" and cell.shape[0] > LARGE else cell.draws
+    return 1 if key in ("ssc", "ssc-paper") and cell.shape[0] > LARGE else cell.draws
 
 
 def feasible(key: str, cell: Cell) -> bool:
     """Whether the method can be run on the data set in reasonable time."""
-    most = {"spectral": SPECTRAL_ROWS, "ssc-paper": LARGE}.get(key)
-    return most is None or cell.shape[0] <= most
+    return cell.shape[0] <= MOST_ROWS.get(key, cell.shape[0])
 
 
 def beyond_tasks(methods: Sequence[str], draws: int | None) -> list[Task]:
