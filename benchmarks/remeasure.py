@@ -67,7 +67,7 @@ ARGUMENTS = {
     "ssc_large_cpu": ["--device", "cpu", "--cells", "17"],
 }
 # Parts that are arguments of their script.
-IN_PARTS = {"speed": ("mnist", "spectral", "rows")}
+IN_PARTS = {"speed": ("mnist", "spectral", "rows", "small", "landmarks", "plans")}
 
 
 def command(name: str, jobs: int | None = None) -> list[str]:
