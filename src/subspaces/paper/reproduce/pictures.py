@@ -59,6 +59,8 @@ def points(record: Mapping[str, Any]) -> dict[str, dict[str, list[Point]]]:
 
 def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
     """PNG of accuracy against seconds, one line per method, with the number of landmarks etc. beside the ends."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     found = points(record)
     figure, grid = _figure([name for name in tradeoff.DATA if name in found], n_columns=2)
     for name, axes in grid.items():
@@ -72,6 +74,9 @@ def draw_tradeoff(record: Mapping[str, Any]) -> bytes:
                 style = {"textcoords": "offset points", "xytext": (4, -10), "fontsize": 7, "color": STYLES[key][0]}
                 axes.annotate(f"{point.value:g}", place, **style)
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.margins(x=0.1)
         axes.set_xlabel("seconds on one core")
         axes.set_title(name, fontsize=10)
@@ -157,7 +162,7 @@ def _png(figure: Any, grid: Iterable[Any]) -> bytes:
         labels.values(),
         labels.keys(),
         loc="outside lower center",
-        ncols=3 if len(labels) > 5 else 5,
+        ncols=5 if len(labels) <= 5 else 2,
         frameon=False,
         fontsize=9,
     )
