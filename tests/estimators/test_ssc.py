@@ -156,6 +156,15 @@ def test_the_mean_is_subtracted_if_subspaces_meet_there():
     assert clustering_accuracy(y, SSC(3, affine=True, random_state=0).fit(X).labels_) < 0.7
 
 
+@pytest.mark.parametrize("estimator", [SSC, SSSC])
+def test_chosen_affine_codes_are_those_that_can_be_asked_for(estimator):
+    X, _ = make_subspaces((2, 2), 6, affine=True, points_per_subspace=40, random_state=0)
+    chosen, given = (estimator(2, affine=affine, random_state=0).fit(X + 50) for affine in ("auto", True))
+    assert chosen.affine_
+    assert (chosen.codes_ != given.codes_).nnz == 0
+    assert (chosen.labels_ == given.labels_).all()
+
+
 def test_motions_are_affine(data_folder):
     """Their subspaces do not meet in the mean, although linear codes about it make graphs of small cuts."""
     tracks = load_motions()
