@@ -39,7 +39,9 @@ def test_what_a_method_says_of_itself_is_so(name):
 def test_solvers_have_names_of_their_own():
     assert METHODS["tsc"].build(3, "auto", 0, {}).solver == "thresholding"
     assert METHODS["tsc"].title == 'SSC(solver="thresholding")'
-    assert METHODS["lsr"].build(3, "auto", 0, {"solver": "omp"}).solver == "omp"
+    assert METHODS["ssc"].build(3, "auto", 0, {"solver": "omp"}).solver == "omp"
+    with pytest.raises(InputError, match="use --method ssc"):
+        METHODS["lsr"].build(3, "auto", 0, {"solver": "omp"})
 
 
 def test_what_is_refused():

@@ -109,9 +109,9 @@ class TestFewRowsOfManyColumns:
 
     def test_gross_errors_are_those_of_single_columns(self):
         X = planes(30, 100)
-        model = SSC(2, solver=ADMM(outliers=True), random_state=0)
-        assert model._preparation(X, affine=False, center=False).directions is None
-        assert SSC(2, random_state=0)._preparation(X, affine=False, center=False).directions.shape == (100, 30)
+        model = SSC(2, solver=ADMM(outliers=True), random_state=0).fit(X)
+        assert model._model.preparation.directions is None
+        assert SSC(2, random_state=0).fit(X)._model.preparation.directions.shape == (100, 30)
 
     def test_new_rows_of_the_same_planes(self):
         X = planes(80, 300)
