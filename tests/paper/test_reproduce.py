@@ -74,6 +74,20 @@ class TestResume:
         assert re.search(r"1/2, .* left: small, kmeans, draw 2: 0.500 \(1.00 s\)", messages[2])
         assert [draw["seed"] for draw in kept.read()["cells"]["small"]["kmeans"]["draws"]] == [0, 1, 2, 3]
 
+    def test_results_of_earlier_code_are_counted(self, tmp_path):
+        tasks, kept = [a_task(seed) for seed in range(3)], Kept(tmp_path, "synthetic")
+        for task in tasks:
+            kept.add(task, Outcome(0.5, 1.0, (60, 6), None), environment(1))
+        record = kept.read()
+        record["cells"]["small"]["kmeans"]["draws"][0]["source"] = "earlier"
+        kept.write(record)
+        events = []
+        with listening(events.append):
+            runner.run(tasks, kept, jobs=1)
+        assert [event.detail for event in events] == [
+            "synthetic: 3 of 3 draws are already stored, 1 of them by an earlier version of the code"
+        ]
+
     @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
     def test_killed_run_leaves_valid_files(self, tmp_path):
         code = (

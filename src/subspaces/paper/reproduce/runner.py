@@ -26,6 +26,8 @@ def run(tasks: Sequence[Task], kept: Kept, *, jobs: int, again: bool = False, st
     missing = list(tasks) if again else kept.missing(list(tasks), stale=stale)
     if len(missing) < len(tasks):
         stored = f"{len(tasks) - len(missing)} of {len(tasks)} draws are already stored"
+        older = 0 if stale else len(kept.missing(list(tasks), stale=True)) - len(missing)
+        stored += f", {older} of them by an earlier version of the code" if older else ""
         progress.stage(kept.experiment, f"{kept.experiment}: {stored}")
     if not missing:
         return
