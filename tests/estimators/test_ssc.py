@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from subspaces import SSC, SSSC
@@ -156,10 +157,10 @@ def test_the_mean_is_subtracted_if_subspaces_meet_there():
     assert clustering_accuracy(y, SSC(3, affine=True, random_state=0).fit(X).labels_) < 0.7
 
 
-@pytest.mark.parametrize("estimator", [SSC, SSSC])
-def test_chosen_affine_codes_are_those_that_can_be_asked_for(estimator):
+@pytest.mark.parametrize("model", [SSC(2), SSSC(2), SSSC(2, n_in_sample=50)], ids=["all", "whole sample", "sample"])
+def test_chosen_affine_codes_are_those_that_can_be_asked_for(model):
     X, _ = make_subspaces((2, 2), 6, affine=True, points_per_subspace=40, random_state=0)
-    chosen, given = (estimator(2, affine=affine, random_state=0).fit(X + 50) for affine in ("auto", True))
+    chosen, given = (clone(model).set_params(affine=affine, random_state=0).fit(X + 50) for affine in ("auto", True))
     assert chosen.affine_
     assert (chosen.codes_ != given.codes_).nnz == 0
     assert (chosen.labels_ == given.labels_).all()

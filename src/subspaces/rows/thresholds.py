@@ -19,7 +19,7 @@ FIT_ROWS = 100_000
 # A sample of rows that are not in memory takes at most this share of the memory limit, because rows are copied,
 # projected and scaled; but it has at least LEAST_ROWS rows, unless these are so wide that they take more than
 # WIDE_SHARE of it, or WHOLE_SHARE if the estimator copies rows of all columns. If that leaves fewer than FEWEST_ROWS,
-# there is no fit. No kept study.
+# the fit is refused. No kept study.
 SAMPLE_SHARE = 8
 LEAST_ROWS = 1000
 WIDE_SHARE = 2

@@ -181,7 +181,7 @@ def searches_flats(asked: Asked) -> bool:
 
 
 def landmark_count(n_rows: int, asked: Asked, *, is_settled: bool = False) -> int:
-    """Number of landmarks; if K flats are settled, fewer are enough to draw them. All rows if there are no more."""
+    """Number of landmarks; if K flats are settled, fewer are enough to draw them. At most the number of rows."""
     if not isinstance(asked.landmarks, str):
         return len(np.asarray(asked.landmarks))
     if not is_auto(asked.n_landmarks):

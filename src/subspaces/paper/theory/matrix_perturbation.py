@@ -59,7 +59,7 @@ class Perturbation:
         """2^(3/2) |H1 + H2 + H3| / c, an upper bound on the distance of the eigenvectors (Yu, Wang and Samworth)."""
         if self.gap > 0:
             return 2**1.5 * self.total / self.gap
-        # Without a gap there is no bound.
+        # Without a gap the bound is infinite.
         return np.where(np.isnan(self.total), np.nan, np.inf)
 
     def to_dict(self) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class AnglesDisplay:
 def flat_angles(flats: Flats, dims: ArrayLike) -> NDArray[np.float64]:
     """Smallest angle, in degrees, between the first `dims` (K,) directions of each pair of flats: (K, K).
 
-    Angles that are zero only because the dimensions sum to more than p are ignored, unless there are no others.
+    Angles that are zero only because the dimensions sum to more than p are ignored if others are left.
     """
     bases = [basis[:, :dim] for basis, dim in zip(on_host(flats.bases), np.asarray(dims), strict=True)]
     angles = np.zeros((len(bases), len(bases)))
